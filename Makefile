@@ -1,0 +1,62 @@
+# `make` alone lists the targets. Each does all the set-up that it needs.
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.skitter-setup
+PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
+CODE   := src tests $(wildcard bench) $(wildcard scripts/*.py)
+ARGS   ?=
+ROUNDS ?= 200
+
+.DEFAULT_GOAL := help
+.PHONY: help setup servers demo test check format bench bench-frontier chaos docs constraints clean
+
+help:  ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP)  ## Make .venv with everything in it (runs again only when its inputs change)
+
+# The build's own packages are pinned too, hence no build isolation.
+$(STAMP): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || scripts/venv.sh $(VENV)
+	$(PIP) install -c constraints.txt hatchling editables
+	$(PIP) install -c constraints.txt --no-build-isolation -e '.[dev,bench]'
+	@touch $@
+
+servers:  # the servers that tests run on
+	@scripts/servers.sh
+
+demo: setup  ## Crawl a small web on this machine, and show what its referee saw
+	@$(BIN)/skitter demo $(ARGS)
+
+test: setup servers  ## Run all tests (ARGS= goes to pytest)
+	$(BIN)/python -m pytest $(ARGS)
+
+check: setup  ## Lint, format, types and layers, as CI checks them
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict $(CODE)
+	$(BIN)/lint-imports
+
+format: setup  ## Format the code and make the safe fixes
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+bench: bench-frontier  ## Run all benchmarks
+
+bench-frontier: setup servers  ## Measure the frontier: JSON lines, a table, and the figures as one JSON object
+	@$(BIN)/python -m bench.frontier $(ARGS)
+
+chaos: setup servers  ## Kill, stop and cut for ROUNDS= rounds, and check that nothing is lost
+	@$(BIN)/python -m tests.chaos --rounds $(ROUNDS) $(ARGS)
+
+docs: setup  ## Write docs/settings.md from the settings
+	$(BIN)/skitter settings --markdown > docs/settings.md
+
+constraints: setup  ## Write constraints.txt from what is installed
+	scripts/constraints.sh $(BIN)/python > constraints.txt.new
+	mv constraints.txt.new constraints.txt
+
+clean:  ## Remove all that make has made
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

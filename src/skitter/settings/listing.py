@@ -1,0 +1,96 @@
+"""The settings as people and programs see them: rows, and the page in the docs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from skitter.masking import mask_value
+from skitter.settings.load import LoadedSettings
+from skitter.settings.sources import COMMON_NAMES, env_name, known_names
+from skitter.settings.tree import Settings
+
+_PAGE_HEAD = """\
+# Settings
+
+<!-- Generated from the settings tree by `make docs`. Edits here are lost. -->
+
+A setting is looked for in four places; the last one that has it wins:
+
+1. its default,
+2. `skitter.yaml` in the current folder, or the file that `SKITTER_CONFIG` names,
+3. the environment: `SKITTER_SECTION__NAME`, with two underscores between section and name,
+4. the command line: `--set section.name=value`.
+
+```yaml
+# skitter.yaml
+politeness:
+  delay_s: 2
+```
+
+Some common names are understood too, and rank between the file and the `SKITTER_` names:
+
+{common}
+
+An unknown name is an error that suggests the nearest one. `null` means no value. Sizes may
+carry a unit: `16MiB`. Lists are separated by commas where only text can be given.
+`skitter settings` shows what is in force and where it comes from, with passwords masked.
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    value: Any
+    source: str
+    default: Any
+    doc: str
+    env: str
+
+
+def list_settings(loaded: LoadedSettings) -> list[Row]:
+    """One row for each setting, in the order of the tree, fit to be shown."""
+    return [_row(name, loaded) for name in known_names()]
+
+
+def render_page() -> str:
+    """The text of docs/settings.md; it depends on the tree alone."""
+    rows = list_settings(LoadedSettings(Settings(), {}))
+    common = "\n".join(f"- `{env}` is `{name}`" for env, name in COMMON_NAMES.items())
+    parts = [_PAGE_HEAD.format(common=common)]
+    for section, field in Settings.model_fields.items():
+        parts.append(f"\n## {section}\n\n{' '.join((type(field.default).__doc__ or '').split())}\n")
+        parts += [_entry(row) for row in rows if row.name.startswith(f"{section}.")]
+    return "".join(parts)
+
+
+def _row(name: str, loaded: LoadedSettings) -> Row:
+    section, _, key = name.partition(".")
+    models = loaded.settings.model_dump(mode="json"), Settings().model_dump(mode="json")
+    value, default = (mask_value(model[section][key], key) for model in models)
+    doc = type(getattr(loaded.settings, section)).model_fields[key].description or ""
+    return Row(
+        name=name,
+        value=value,
+        source=loaded.origins.get(name, "default"),
+        default=default,
+        doc=" ".join(doc.split()),
+        env=env_name(name),
+    )
+
+
+def _entry(row: Row) -> str:
+    return f"\n**`{row.name}`** = `{show(row.default)}` · `{row.env}`  \n{row.doc}\n"
+
+
+def show(value: Any) -> str:
+    """A value as it would be written in a file or on the command line."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return ", ".join(map(show, value)) or "[]"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value)
