@@ -1,0 +1,70 @@
+"""Cookie jars by job, jar and registered domain, so that a login holds on every worker.
+
+A jar is written before the children of the page that set it, and read before a fetch. Each cookie
+is written by itself: two workers that learn different ones do not overwrite each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import ormsgpack
+
+from skitter.frontier.keys import shard_of_host
+from skitter.frontier.urls import registered_domain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skitter.frontier.live_jobs import LiveJobs
+    from skitter.frontier.shards import Shards
+
+TTL_MS = 30 * 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cookie:
+    """One cookie; expires_s is a Unix time, 0 for the session's end."""
+
+    name: str
+    value: str
+    domain: str
+    path: str = "/"
+    expires_s: float = 0.0
+    secure: bool = False
+    host_only: bool = True
+
+
+class CookieJars:
+    """Read and write jars."""
+
+    def __init__(self, shards: Shards, jobs: LiveJobs) -> None:
+        self._shards = shards
+        self._jobs = jobs
+
+    async def get(self, job: str, host: str, *, jar: str = "") -> list[Cookie]:
+        """All cookies of a jar for a host's registered domain."""
+        fields = await self._shards.fields(await self._key(job, host, jar))
+        return [Cookie(**ormsgpack.unpackb(value)) for value in fields.values()]
+
+    async def put(self, job: str, host: str, cookies: Sequence[Cookie], *, jar: str = "") -> None:
+        """Set cookies; an empty value takes one away."""
+        key = await self._key(job, host, jar)
+        kept = [c for c in cookies if c.value]
+        gone = [_field(c) for c in cookies if not c.value]
+        if kept:
+            flat = [part for c in kept for part in (_field(c), ormsgpack.packb(asdict(c)))]
+            await self._shards.command("HSET", key, *flat)
+            await self._shards.command("PEXPIRE", key, TTL_MS)
+        if gone:
+            await self._shards.command("HDEL", key, *gone)
+
+    async def _key(self, job: str, host: str, jar: str) -> str:
+        domain = registered_domain(host)
+        prefix = self._shards.prefixes[shard_of_host(domain, self._shards.count)]
+        return f"{prefix}k:{(await self._jobs.known(job)).no}:{jar}:{domain}"
+
+
+def _field(cookie: Cookie) -> str:
+    return f"{cookie.domain} {cookie.path} {cookie.name}"

@@ -1,0 +1,148 @@
+"""Dead letters: requests that will not be tried again by themselves, kept until someone decides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import ormsgpack
+
+from skitter.errors import BadReply, BadRequest
+from skitter.frontier.request import Request, pack, unpack
+from skitter.frontier.urls import parse
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    from skitter.frontier.live_jobs import LiveJobs
+    from skitter.frontier.shards import Shards
+
+PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A request that was given up, and why. `request` is None where it cannot be read."""
+
+    id: str
+    shard: int
+    job: str
+    host: str
+    request: Request | None
+    reason: str
+    error: str
+    attempts: int
+    crashes: int
+    at_ms: int
+
+
+class DeadLetters:
+    """List them, replay them as they are or edited, throw them away."""
+
+    def __init__(self, shards: Shards, jobs: LiveJobs) -> None:
+        self._shards = shards
+        self._jobs = jobs
+
+    async def find(
+        self, *, job: str = "", reason: str = "", host: str = "", limit: int = 100
+    ) -> list[DeadLetter]:
+        """The newest first, of a job, a reason or a host if told."""
+        found: list[DeadLetter] = []
+        async for letter in self._walk(job):
+            if (not reason or letter.reason == reason) and (not host or letter.host == host):
+                found.append(letter)
+            if len(found) >= limit and self._shards.count == 1:
+                break
+        return sorted(found, key=lambda letter: letter.at_ms, reverse=True)[:limit]
+
+    async def count(self, *, job: str = "") -> dict[str, int]:
+        """How many there are, by reason."""
+        counts: Counter[str] = Counter()
+        async for letter in self._walk(job):
+            counts[letter.reason] += 1
+        return dict(counts)
+
+    async def replay(
+        self, letters: Sequence[DeadLetter], *, edit: Callable[[Request], Request] | None = None
+    ) -> list[bool]:
+        """Queue them again, first in line; each counts as accepted anew. False: gone, or job ended.
+
+        edit may change a request; one that moves to another host is refused by BadRequest.
+        """
+        return await self._act("replay", letters, edit)
+
+    async def discard(self, letters: Sequence[DeadLetter]) -> list[bool]:
+        """Throw them away for good."""
+        return await self._act("discard", letters, None)
+
+    async def _act(
+        self,
+        verb: Literal["replay", "discard"],
+        letters: Sequence[DeadLetter],
+        edit: Callable[[Request], Request] | None,
+    ) -> list[bool]:
+        answers: dict[str, bool] = {}
+        for shard in {letter.shard for letter in letters}:
+            mine = [letter for letter in letters if letter.shard == shard]
+            for first in range(0, len(mine), PAGE):
+                part = mine[first : first + PAGE]
+                entries = [_edited(m, edit) if edit else b"" for m in part]
+                payload = [verb, [m.id for m in part]]
+                reply = await self._shards.once(shard, "add", "replay", payload, *entries)
+                answers.update(zip((m.id for m in part), (int(a) == 1 for a in reply), strict=True))
+        return [answers[letter.id] for letter in letters]
+
+    async def _walk(self, job: str) -> AsyncIterator[DeadLetter]:
+        index = f"xj:{(await self._jobs.known(job)).no}" if job else "xt"
+        for shard, prefix in enumerate(self._shards.prefixes):
+            first = 0
+            while True:
+                ids = await self._shards.command(
+                    "ZREVRANGE", f"{prefix}{index}", first, first + PAGE - 1
+                )
+                if not ids:
+                    break
+                for letter in await self._read(shard, ids):
+                    yield letter
+                first += PAGE
+
+    async def _read(self, shard: int, ids: list[bytes]) -> list[DeadLetter]:
+        # cmsgpack writes bytes as text, which a strict reader refuses: a script takes them apart.
+        rows = await self._shards.run(shard, "dead", ormsgpack.packb([i.decode() for i in ids]))
+        return [await self._letter(shard, row) for row in rows]
+
+    async def _letter(self, shard: int, row: list[Any]) -> DeadLetter:
+        letter_id, host, no, priority, entry, reason, error, at_ms = row
+        job = await self._jobs.id_of(no.decode())
+        return DeadLetter(
+            id=letter_id.decode(),
+            shard=shard,
+            job=job,
+            host=host.decode(),
+            request=_readable(entry, job=job, host=host.decode(), priority=int(priority)),
+            reason=reason.decode(),
+            error=error.decode("utf-8", "replace"),
+            attempts=entry[0],
+            crashes=entry[1],
+            at_ms=int(float(at_ms)),
+        )
+
+
+def _edited(letter: DeadLetter, edit: Callable[[Request], Request]) -> bytes:
+    if letter.request is None:
+        return b""
+    request = edit(letter.request)
+    address = parse(request.url)
+    if address.host != letter.host and not address.host.endswith("." + letter.host):
+        raise BadRequest(
+            url=request.url, reason=f"a dead letter of {letter.host} stays with its host"
+        )
+    return pack(request, url=address.url, host=letter.host)
+
+
+def _readable(entry: bytes, *, job: str, host: str, priority: int) -> Request | None:
+    try:
+        return unpack(entry, job=job, host=host, priority=priority)
+    except BadReply:
+        return None

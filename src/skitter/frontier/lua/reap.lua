@@ -1,0 +1,48 @@
+#!lua flags=allow-oom
+-- @include clock job host queue leases
+-- Takes back leases that ran out, or all those of a worker that is known to be dead. Its hosts'
+-- clocks start anew, since nobody knows when they were last asked.
+-- KEYS[1] string  the shard's prefix
+-- ARGV[1] number  clock
+-- ARGV[2] string  a dead worker, or '' for every lease that ran out
+-- ARGV[3] number  how many at the most
+-- Returns {reaped, buried}
+local most, reaped, buried = tonumber(ARGV[3]), 0, 0
+
+local function take_back(worker, token, r)
+  local h = host(r.host)
+  if r.held then give_back(h, r.egress, {age = 0, latency = -1, status = -1, retry_after = 0}) end
+  drop_lease(worker, token, r)
+  reaped = reaped + 1
+  if r.no == '' then return end
+  local attempts, crashes = counts(r.entry)
+  r.entry = with_counts(r.entry, attempts, crashes + 1)
+  tally(r.no, 'cr', 1)
+  if crashes + 1 > CFG.crashes and job(r.no).state ~= 'e' then
+    buried = buried + 1
+    bury(token, r, 'crashed', 'its worker died ' .. crashes + 1 .. ' times')
+  else
+    requeue(r.host, r.no, r.priority, r.entry)
+  end
+end
+
+local function reap_worker(worker)
+  local flat = redis.call('HGETALL', P .. 'l:' .. worker)
+  for i = 1, math.min(#flat, 2 * most), 2 do take_back(worker, flat[i], read_lease(flat[i + 1])) end
+end
+
+local function reap_due()
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', P .. 'due', '-inf', now, 'LIMIT', 0, most)) do
+    local worker, token = string.match(member, '^(.*)/([^/]+)$')
+    local kept = redis.call('HGET', P .. 'l:' .. worker, token)
+    if kept then take_back(worker, token, read_lease(kept)) else redis.call('ZREM', P .. 'due', member) end
+  end
+end
+
+if ARGV[2] ~= '' then
+  reap_worker(ARGV[2])
+elseif now >= NAP then
+  reap_due()
+end
+flush()
+return {reaped, buried}
