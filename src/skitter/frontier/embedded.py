@@ -51,8 +51,8 @@ _open_fds: set[int] = set()
 class EmbeddedServer:
     """One process's hold on the embedded server of a folder.
 
-    `appendfsync` and `maxmemory` (bytes; None is no limit) apply to the running server as well:
-    the word of whoever started last counts.
+    `maxmemory` is in bytes, or as Valkey writes it (`512mb`); None is no limit. It and
+    `appendfsync` apply to a running server as well: the word of whoever started last counts.
     """
 
     def __init__(
@@ -60,13 +60,13 @@ class EmbeddedServer:
         folder: str | os.PathLike[str],
         *,
         appendfsync: Fsync = "always",
-        maxmemory: int | None = None,
+        maxmemory: int | str | None = None,
         patience_s: float = 30.0,
     ) -> None:
         self.files = ServerFiles(folder)
         self.url = f"unix://{quote(str(self.files.socket))}"
         self._appendfsync = appendfsync
-        self._maxmemory = maxmemory or 0
+        self._maxmemory = str(maxmemory or 0)
         self._patience_s = patience_s
         self._users_fd: int | None = None
 
@@ -145,13 +145,21 @@ class EmbeddedServer:
         if fcntl is None:
             raise self.files.failure(f"there is no Valkey for {sys.platform}")
         users_fd = self._open(self.files.users_lock)
+        try:
+            self._wait_for_lock(users_fd)
+        except BaseException as error:
+            _close(users_fd)
+            if isinstance(error, OSError):
+                raise self.files.failure(f"the lock fails ({error.strerror})") from error
+            raise
+        return users_fd
+
+    def _wait_for_lock(self, users_fd: int) -> None:
         deadline = time.monotonic() + self._patience_s
         while not _lock(users_fd, exclusive=False):
             if time.monotonic() > deadline:
-                _close(users_fd)
                 raise self.files.failure("the old server does not end", self._patience_s)
             time.sleep(POLL_S)
-        return users_fd
 
     def _bring_up(self) -> None:
         attempts = 0
@@ -188,7 +196,7 @@ class EmbeddedServer:
     def _start_guard(self, alive_fd: int) -> None:
         files = self.files
         plan = {
-            "argv": files.arguments(appendfsync=self._appendfsync, maxmemory_bytes=self._maxmemory),
+            "argv": files.arguments(appendfsync=self._appendfsync, maxmemory=self._maxmemory),
             "socket": files.socket.name if files.socket_is_near else str(files.socket),
             "users_lock": files.users_lock.name,
             "lock_fd": alive_fd,

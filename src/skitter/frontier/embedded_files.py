@@ -76,7 +76,7 @@ class ServerFiles:
             folder=self.folder, reason=reason, server=f"unix://{self.socket}", waited_s=waited_s
         )
 
-    def arguments(self, *, appendfsync: str, maxmemory_bytes: int) -> list[str]:
+    def arguments(self, *, appendfsync: str, maxmemory: str) -> list[str]:
         """The server's command line. Paths are relative: the folder's name may hold anything."""
         options = {
             "port": "0",
@@ -89,7 +89,7 @@ class ServerFiles:
             "appendonly": "yes",
             "appendfsync": appendfsync,
             "aof-load-truncated": "yes",
-            "maxmemory": str(maxmemory_bytes),
+            "maxmemory": maxmemory,
             "maxmemory-policy": "noeviction",
         }
         return [str(self._binary()), *_flags(options)]

@@ -80,10 +80,12 @@ class Frontier:
         max_request_bytes: int = 262_144,
         unit: str = "host",
         clock: Callable[[], float] | None = None,
+        revive: Callable[[], object] | None = None,
     ) -> Frontier:
         """Connect to a server, waiting until it is up; set the shards up at first use.
 
-        config, if given, replaces the settings that the shards have; clock is for tests.
+        config, if given, replaces the settings that the shards have; clock is for tests. revive is
+        called, in a thread, when the server is away: it may bring it up again.
         """
         server = await wait_for_server(url, patience_s=patience_s, log=log, timeout_s=timeout_s)
         parts = Shards(
@@ -96,6 +98,7 @@ class Frontier:
             wait_timeout_s=wait_timeout_s,
         )
         parts.clock = clock
+        parts.revive = revive
         try:
             await parts.begin(config or Config(), replace=config is not None)
         except BaseException:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
@@ -71,7 +72,7 @@ class NodeFacts:
         )
 
     def refuse_if_unfit(self) -> None:
-        version = tuple(int(part) for part in self.version.split(".")[:2])
+        version = tuple(int(part) for part in re.findall(r"\d+", self.version)[:2])
         if version < OLDEST[self.kind]:
             name = f"{self.kind.capitalize()} {self.version}"
             raise ServerTooOld(server=self.address, version=name)
@@ -83,7 +84,10 @@ class NodeFacts:
 
 @dataclass
 class Server:
-    """An open connection, and the facts about each primary as of the last look."""
+    """An open connection, and the facts about each primary as of the last look.
+
+    The methods raise the client's own errors when the server is away: ask `transient`.
+    """
 
     url: str
     client: Client

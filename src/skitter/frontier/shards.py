@@ -64,6 +64,7 @@ class Shards:
         self.wait_replicas = wait_replicas
         self.wait_timeout_ms = int(wait_timeout_s * 1000)
         self.clock: Callable[[], float] | None = None
+        self.revive: Callable[[], object] | None = None
         self.config: Config
         self._durable: dict[str, bool] = {}
         self._locks: dict[tuple[int, str], asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -224,6 +225,8 @@ class Shards:
                 if left_s <= 0:
                     raise self._gave_up(error, started) from error
                 await waiting.pause(error, left_s)
+                if self.revive:
+                    await asyncio.to_thread(self.revive)
 
     def _gave_up(self, error: Exception, started: float) -> FrontierError:
         if out_of_memory(error):

@@ -27,4 +27,4 @@ if raw - last > CFG.lease / 2 then
   NAP = now + CFG.lease
   redis.call('HSET', META, 'nap', NAP)
 end
-if raw ~= last then redis.call('HSET', META, 'raw', raw) end
+if raw ~= tonumber(kept[1]) then redis.call('HSET', META, 'raw', raw) end

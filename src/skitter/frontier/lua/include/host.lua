@@ -69,7 +69,7 @@ end
 
 local function base_delay(h)
   local floor = floor_of(h)
-  local base = math.max(floor, field(h, 'cd') or 0)
+  local base = math.max(floor, math.min(field(h, 'cd') or 0, CFG.max_delay))
   if floor > 0 then
     base = math.max(base, math.min(CFG.factor * (field(h, 'll') or 0), CFG.max_delay))
   end
