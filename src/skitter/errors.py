@@ -117,6 +117,13 @@ class JobEnded(FrontierError):
     """The job {job} has ended ({outcome}) and takes no more requests."""
 
 
+class JobInUse(FrontierError):
+    """The job {job} cannot be forgotten yet: {reason}
+
+    Stop it, let a caretaker sweep it, and replay or discard its dead letters.
+    """
+
+
 class StaleSequence(FrontierError):
     """The call {sequence} of worker {worker} is older than its last one, {last}.
 

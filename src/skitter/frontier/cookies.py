@@ -54,6 +54,10 @@ class CookieJars:
         kept = [c for c in cookies if c.value]
         gone = [_field(c) for c in cookies if not c.value]
         if kept:
+            # The index comes first: a jar that it does not name would outlive its job.
+            index, name = await self._index(job, host, jar)
+            await self._shards.command("SADD", index, name)
+            await self._shards.command("PEXPIRE", index, TTL_MS)
             flat = [part for c in kept for part in (_field(c), ormsgpack.packb(asdict(c)))]
             await self._shards.command("HSET", key, *flat)
             await self._shards.command("PEXPIRE", key, TTL_MS)
@@ -61,9 +65,14 @@ class CookieJars:
             await self._shards.command("HDEL", key, *gone)
 
     async def _key(self, job: str, host: str, jar: str) -> str:
+        index, name = await self._index(job, host, jar)
+        return f"{index}:{name}"
+
+    async def _index(self, job: str, host: str, jar: str) -> tuple[str, str]:
+        """The key of the set of a job's jars in the domain's shard, and the jar's name in it."""
         domain = registered_domain(host)
         prefix = self._shards.prefixes[shard_of_host(domain, self._shards.count)]
-        return f"{prefix}k:{(await self._jobs.known(job)).no}:{jar}:{domain}"
+        return f"{prefix}k:{(await self._jobs.known(job)).no}", f"{jar}:{domain}"
 
 
 def _field(cookie: Cookie) -> str:

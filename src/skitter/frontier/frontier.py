@@ -163,13 +163,15 @@ class Frontier:
         sent_ms = boot_ms()
         payload = [self.worker, secrets.token_hex(8), count, list(lanes), list(egresses)]
         retry_ms, wants, flat = await self.shards.once(shard, "lease", "lease", payload)
-        for no in wants:
-            await self.jobs.grant_quota(no.decode(), shard)
+        granted = [await self.jobs.grant_quota(no.decode(), shard) for no in wants]
+        if any(granted) and not flat:
+            return await self._lease(shard, lanes, count=count, egresses=egresses)
         leases = [
             await self._read_lease(flat[i : i + 8], shard=shard, sent_ms=sent_ms)
             for i in range(0, len(flat), 8)
         ]
-        return Leased([lease for lease in leases if lease], retry_ms=1 if wants else int(retry_ms))
+        wait_ms = 1 if any(granted) else int(retry_ms)
+        return Leased([lease for lease in leases if lease], retry_ms=wait_ms)
 
     async def _read_lease(self, row: list[Any], *, shard: int, sent_ms: float) -> Lease | None:
         token, host, no, priority, egress, entry, delay_ms, alone = row

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import ormsgpack
 
-from skitter.errors import JobEnded, UnknownJob
+from skitter.errors import JobEnded, JobInUse, UnknownJob
 from skitter.frontier.job import Job, Outcome
 from skitter.frontier.keys import shard_of_job
 from skitter.frontier.shards import as_fields
@@ -192,6 +192,32 @@ class LiveJobs:
     async def tell(self, job: str) -> None:
         """Tell a job's shards again what its home has."""
         await self._tell(await self.record(job))
+
+    async def forget(self, job: str) -> None:
+        """Drop all that is kept of an ended job; raises JobInUse while there is something of it.
+
+        Its queues must be swept and its dead letters replayed or discarded. Hosts, and URLs seen
+        in a scope with a name, stay.
+        """
+        record = await self.record(job)
+        if record.state != "ended":
+            raise JobInUse(job=job, reason=record.state)
+        for drop in (0, 1):
+            for shard in range(self._shards.count):
+                await self._forget_in(shard, record, drop)
+        await self._shards.run(self._home(record.no), "job_drop", record.no, clocked=False)
+        register = self._shards.prefixes[0]
+        await self._shards.command("HDEL", f"{register}ids", job)
+        await self._shards.command("HDEL", f"{register}nos", record.no)
+        self._known.pop(job, None)
+        self._ids.pop(record.no, None)
+
+    async def _forget_in(self, shard: int, record: JobRecord, drop: int) -> None:
+        left = b"more"
+        while left == b"more":
+            left = await self._shards.run(shard, "job_forget", record.no, drop, clocked=False)
+        if left:
+            raise JobInUse(job=record.job.id, reason=left.decode())
 
     async def _change(self, job: str, verb: str, value: str = "") -> JobRecord:
         known = await self.known(job)

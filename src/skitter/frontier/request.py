@@ -89,6 +89,8 @@ def unpack(entry: bytes, *, job: str, host: str, priority: int) -> Request:
     """The request of a queue entry."""
     try:
         body = ormsgpack.unpackb(entry[2:])
+        if not isinstance(body, list):
+            raise TypeError(f"{type(body).__name__} is no request")  # noqa: TRY301
         extras = body[2] if len(body) > 2 else {}
         return Request(
             job=job,
@@ -99,7 +101,7 @@ def unpack(entry: bytes, *, job: str, host: str, priority: int) -> Request:
             crashes=entry[1],
             **{_EXTRAS[int(number)]: value for number, value in extras.items()},
         )
-    except (ValueError, TypeError, IndexError, AttributeError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise BadReply(operation="lease", reason=f"{error} in {entry[:80]!r}") from error
 
 

@@ -65,6 +65,10 @@ _TRANSIENT = (
 _NO_LAYOUT = ("cannot be connected", "slots are not covered", "No targets were found")
 
 
+class TooFewReplicas(TimeoutError):
+    """Fewer replicas than `redis.wait_replicas` have the last writes, for now."""
+
+
 def transient(error: BaseException) -> bool:
     """Whether the same call may succeed later, with nothing changed but time."""
     if isinstance(error, _LASTING) or out_of_memory(error):
@@ -85,6 +89,8 @@ def out_of_memory(error: BaseException) -> bool:
 
 def describe(error: BaseException) -> str:
     """The error in plain words, as the end of a sentence that starts with the server's name."""
+    if isinstance(error, TooFewReplicas):
+        return str(error)
     for kind in type(error).__mro__:
         if kind in _CLASSES:
             return _CLASSES[kind]

@@ -31,7 +31,8 @@ from skitter.errors import (
 )
 from skitter.frontier.keys import prefix
 from skitter.frontier.scripts import Script, script
-from skitter.frontier.server import Waiting, describe, out_of_memory, transient
+from skitter.frontier.server import Waiting
+from skitter.frontier.server_errors import TooFewReplicas, describe, out_of_memory, transient
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -137,7 +138,9 @@ class Shards:
             await connection.send_command("WAIT", self.wait_replicas, self.wait_timeout_ms)
             acknowledged = int(await connection.read_response())
         if acknowledged < self.wait_replicas:
-            raise TimeoutError(f"{acknowledged} of {self.wait_replicas} replicas are up to date")
+            raise TooFewReplicas(
+                f"{acknowledged} of {self.wait_replicas} replicas have the last writes"
+            )
 
     @asynccontextmanager
     async def _connection(self, shard: int) -> AsyncIterator[Any]:
@@ -217,13 +220,16 @@ class Shards:
         waiting = Waiting(server=self.server.name, log=log)
         while True:
             try:
-                return await attempt()
+                reply = await attempt()
+                _heed_cancel()
+                return reply
             except (TimeoutError, RedisError, OSError) as error:
                 left_s = started + self.patience_s - time.monotonic()
                 if not (transient(error) or out_of_memory(error)):
                     raise _final(error, operation) from error
                 if left_s <= 0:
                     raise self._gave_up(error, started) from error
+                _heed_cancel()
                 await waiting.pause(error, left_s)
                 if self.revive:
                     await asyncio.to_thread(self.revive)
@@ -233,6 +239,13 @@ class Shards:
             return ServerFull(server=self.server.name)
         waited_s = round(time.monotonic() - started, 1)
         return ServerUnavailable(server=self.server.name, waited_s=waited_s, reason=describe(error))
+
+
+def _heed_cancel() -> None:
+    """The cluster client swallows a cancellation that comes while it looks for moved slots."""
+    task = asyncio.current_task()
+    if task and task.cancelling():
+        raise asyncio.CancelledError
 
 
 def as_fields(reply: Any) -> dict[str, bytes]:

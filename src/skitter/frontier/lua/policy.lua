@@ -13,6 +13,6 @@ for name, value in pairs(cmsgpack.unpack(ARGV[3])) do
   put(h, name, value)
 end
 wake(h, now)
-if h.fresh then h.idle = true end
+h.idle = not h.f.n
 flush_hosts()
 return delay_of(h)

@@ -24,6 +24,9 @@ local function put(h, name, value)
   h.dirty[name] = value
 end
 
+-- What a person said about a host outlives its idleness.
+local function ruled(h) return h.f.pd or h.f.pc or h.f.bm or h.f.bl end
+
 local function flush_hosts()
   for name, h in pairs(hosts) do
     local sets, dels = {}, {}
@@ -33,9 +36,9 @@ local function flush_hosts()
     local key = P .. 'h:' .. name
     if #sets > 0 then redis.call('HSET', key, unpack(sets)) end
     if #dels > 0 and not h.fresh then redis.call('HDEL', key, unpack(dels)) end
-    if h.idle == true and not h.f.pd and not h.f.pc and not h.f.bm then
+    if h.idle and not ruled(h) then
       redis.call('PEXPIRE', key, CFG.idle)
-    elseif h.idle == false then
+    elseif h.idle ~= nil then
       redis.call('PERSIST', key)
     end
   end

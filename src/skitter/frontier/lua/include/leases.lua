@@ -53,8 +53,9 @@ local function flush()
   flush_tallies()
 end
 
+-- An entry too short to hold them is nobody's request, and is buried where it is read.
 local function counts(entry)
-  return string.byte(entry, 1), string.byte(entry, 2)
+  return string.byte(entry, 1) or 0, string.byte(entry, 2) or 0
 end
 
 local function with_counts(entry, attempts, crashes)
