@@ -3,8 +3,8 @@
 It knows no spiders; the engines replace it. What it shows is how the frontier is meant to be used:
 one task for each host's batch, the gap counted from the arrival of a response's head, nothing sent
 on a lease that may be stale, robots.txt read inside the turn, retries by policy, and leases renewed
-while they are held. Connections are not kept: aiohttp sends a request again by itself when a kept
-one turns out to be closed, and the host would be asked twice.
+while they are held. aiohttp sends a request again by itself when its connection is cut, and the
+host would be asked twice without a pause: that is turned off, and so connections are not kept.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ async def crawl(
     async with aiohttp.ClientSession(
         connector=connector, timeout=timeout, headers=headers
     ) as session:
+        session._retry_connection = False  # noqa: SLF001 - there is no public way to say it
         loop = FetchLoop(frontier, session=session, settings=fetch, retry=retry)
         renewing = asyncio.create_task(loop.keep())
         try:
@@ -167,16 +168,19 @@ class FetchLoop:
 
     async def _visit(self, lease: Lease, last_head_at: float) -> Answer | None:
         """Fetch and settle one request; None if nothing may be sent for it any more."""
-        robots = self._robots.get(lease.host)
+        robots, read = self._robots.get(lease.host), None
         if robots is None:
-            robots, last_head_at = await self._read_robots(lease, last_head_at)
+            robots, read = await self._read_robots(lease, last_head_at)
+            last_head_at = read.head_at if read else last_head_at
         if robots is not None and not robots.can_fetch(
             lease.request.url, self._settings.user_agent
         ):
+            await self._end_turn(lease, read)
             await self._frontier.settle([Settlement(lease, figures={"disallowed": 1})])
             return Answer(200, last_head_at, -1)
         answer = await self._fetch(lease, lease.request.url, last_head_at) if robots else None
         if answer is None:
+            await self._end_turn(lease, read)
             await self._frontier.release([lease])
         elif answer.status == 0 or answer.status >= 500 or answer.status in SLOW_DOWN:
             await self._settle_failed(lease, answer)
@@ -184,14 +188,21 @@ class FetchLoop:
             await self._settle_page(lease, answer)
         return answer
 
-    async def _read_robots(self, lease: Lease, last_head_at: float) -> tuple[Protego | None, float]:
+    async def _end_turn(self, lease: Lease, read: Answer | None) -> None:
+        """The host was asked for robots.txt and for nothing else: its pause counts from there."""
+        if read is not None:
+            await self._frontier.fetched([(lease, read.report())])
+
+    async def _read_robots(
+        self, lease: Lease, last_head_at: float
+    ) -> tuple[Protego | None, Answer | None]:
         """The host's robots.txt, in this lease's turn. None: it could not be had, so wait."""
         parts = urlsplit(lease.request.url)
         url = f"{parts.scheme}://{parts.netloc}/robots.txt"
         answer = await self._fetch(lease, url, last_head_at)
         if answer is None or answer.status == 0 or answer.status >= 500:
             await self._frontier.hosts.set_policy(lease.host, HostPolicy(robots_ms=0))
-            return None, answer.head_at if answer else last_head_at
+            return None, answer
         text = answer.body.decode("utf-8", "replace") if answer.status == 200 else ""
         robots = Protego.parse(text)
         delay_ms = int(1000 * (robots.crawl_delay(self._settings.user_agent) or 0))
@@ -200,7 +211,7 @@ class FetchLoop:
             lease.delay_ms, await self._frontier.hosts.set_policy(lease.host, policy)
         )
         self._robots[lease.host] = robots
-        return robots, answer.head_at
+        return robots, answer
 
     async def _fetch(self, lease: Lease, url: str, last_head_at: float) -> Answer | None:
         """Wait for the host's pace, make sure of the lease, then ask."""

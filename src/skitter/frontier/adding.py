@@ -17,8 +17,8 @@ from skitter.errors import BadRequest, UnknownJob
 from skitter.frontier.job import politeness_unit
 from skitter.frontier.keys import shard_of_host, shard_of_job
 from skitter.frontier.lease import Added
-from skitter.frontier.request import Request, pack
-from skitter.frontier.urls import LOW_BITS, START, START_HOST, fingerprint, parse
+from skitter.frontier.request import Request, check, pack
+from skitter.frontier.urls import START, START_HOST, fingerprint, parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 BATCH = 500
 _RESULTS = {"n": "new", "k": "known", "b": "host budget", "e": "job ended"}
 _NOT_HERE, _CLOSING = "j", "p"
-_Row = tuple[int, str, list[Any]]
+_Queue = tuple[str, int, str]
+_Row = tuple[int, _Queue, str, bytes]
 
 
 class Adding:
@@ -53,16 +54,18 @@ class Adding:
     async def add(self, requests: Sequence[Request], *, parents: Sequence[Request | None]) -> Added:
         """Queue what is new."""
         results = [""] * len(requests)
-        rows: dict[int, list[tuple[int, str, list[Any]]]] = defaultdict(list)
+        rows: dict[int, list[_Row]] = defaultdict(list)
         occurrences: dict[tuple[str, int], int] = defaultdict(int)
         known = {name: await self._find(name) for name in {request.job for request in requests}}
         for i, (request, parent) in enumerate(zip(requests, parents, strict=True)):
             try:
-                shard, no, row = self._row(request, parent, job=known[request.job], met=occurrences)
+                shard, queue, mark, entry = self._row(
+                    request, parent, job=known[request.job], met=occurrences
+                )
             except BadRequest as error:
                 results[i] = str(error.reason)
                 continue
-            rows[shard].append((i, no, row))
+            rows[shard].append((i, queue, mark, entry))
         batches = [
             (shard, group[first : first + BATCH])
             for shard, group in rows.items()
@@ -80,7 +83,7 @@ class Adding:
             address = parse(url, max_bytes=self._max_url_bytes)
             unit = politeness_unit(address.host, self._unit)
             mark = fingerprint(address.url)
-            rows[shard_of_host(unit, self._shards.count)] += [str(mark), mark & LOW_BITS]
+            rows[shard_of_host(unit, self._shards.count)].append(str(mark))
         counts = [
             await self._shards.run(shard, "unsee", known.scope, ormsgpack.packb(row))
             for shard, row in rows.items()
@@ -101,9 +104,10 @@ class Adding:
         job: KnownJob | None,
         met: dict[tuple[str, int], int],
     ) -> _Row:
-        """A request as its shard takes it: host, fingerprint, low bits, priority, entry."""
+        """Where a request goes, its fingerprint, and its entry in the queue."""
         if job is None:
             raise BadRequest(url=request.url, reason="unknown job")
+        check(request)
         if request.url == START:
             url, host, shard = START, START_HOST, shard_of_job(job.no, self._shards.count)
         else:
@@ -122,7 +126,7 @@ class Adding:
                 url=url,
                 reason=f"it takes {len(entry)} bytes; the bound is {self._max_request_bytes}",
             )
-        return shard, job.no, [host, str(mark), mark & LOW_BITS, request.priority, entry]
+        return shard, (job.no, int(request.priority), host), str(mark), entry
 
     @staticmethod
     def _tell_apart(
@@ -135,35 +139,32 @@ class Adding:
         request.key = blake2b(text.encode(), digest_size=8).hexdigest()
         return int.from_bytes(bytes.fromhex(request.key), "little", signed=True)
 
-    async def _send(
-        self, shard: int, batch: list[tuple[int, str, list[Any]]], results: list[str]
-    ) -> None:
+    async def _send(self, shard: int, batch: list[_Row], results: list[str]) -> None:
         while batch:
-            by_job: dict[str, list[tuple[int, list[Any]]]] = defaultdict(list)
-            for i, no, row in batch:
-                by_job[no].append((i, row))
-            groups: list[Any] = []
-            order: list[tuple[int, str, list[Any]]] = []
-            for no, members in by_job.items():
-                groups += [no, len(members)]
-                order += [(i, no, row) for i, row in members]
-            args = [value for _, _, row in order for value in row]
-            letters = (await self._shards.once(shard, "add", "add", groups, *args)).decode()
+            queues: dict[_Queue, list[_Row]] = defaultdict(list)
+            for row in batch:
+                queues[row[1]].append(row)
+            header: list[Any] = []
+            for queue, members in queues.items():
+                header += (*queue, len(members))
+            order = [row for members in queues.values() for row in members]
+            args = [value for _, _, mark, entry in order for value in (mark, entry)]
+            letters = (await self._shards.once(shard, "add", "add", header, *args)).decode()
             batch = await self._again(shard, order, letters, results)
 
     async def _again(
-        self, shard: int, order: list[tuple[int, str, list[Any]]], letters: str, results: list[str]
-    ) -> list[tuple[int, str, list[Any]]]:
+        self, shard: int, order: list[_Row], letters: str, results: list[str]
+    ) -> list[_Row]:
         """Notes the results; what its shard could not decide yet is sent once more."""
-        again = []
-        for entry, letter in zip(order, letters, strict=True):
+        again, not_here = [], set()
+        for row, letter in zip(order, letters, strict=True):
             if letter in _RESULTS:
-                results[entry[0]] = _RESULTS[letter]
-            else:
-                again.append(entry)
-        for no in {
-            no for (_, no, _), letter in zip(order, letters, strict=True) if letter == _NOT_HERE
-        }:
+                results[row[0]] = _RESULTS[letter]
+                continue
+            again.append(row)
+            if letter == _NOT_HERE:
+                not_here.add(row[1][0])
+        for no in not_here:
             await self._jobs.attach(no, shard)
         if _CLOSING in letters:
             await asyncio.sleep(0.05)

@@ -60,10 +60,9 @@ class Completer:
             if sum(stats.quota_used for stats in counts.values()) >= record.job.max_pages:
                 return await self._jobs.end(job, outcome="limit reached", version=record.version)
             await self._balance(record, counts)
-        if any(stats.pending for stats in counts.values()):
+        held = int(await self._shards.run(self._home(record), "job_held", record.no))
+        if held or any(stats.pending for stats in counts.values()):
             await self._reopen(record)
-            return False
-        if int(await self._shards.run(self._home(record), "job_held", record.no)):
             return False
         return await self._finish(record, counts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from skitter.frontier.shards import Shards
 
 PAGE = 200
+_CLOSING = -2
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +91,20 @@ class DeadLetters:
                 part = mine[first : first + PAGE]
                 entries = [_edited(m, edit) if edit else b"" for m in part]
                 payload = [verb, [m.id for m in part]]
-                reply = await self._shards.once(shard, "add", "replay", payload, *entries)
-                answers.update(zip((m.id for m in part), (int(a) == 1 for a in reply), strict=True))
+                reply = await self._decided(shard, payload, entries)
+                for letter, answer in zip(part, reply, strict=True):
+                    # One that was named twice is acted on once, and that is what counts.
+                    answers[letter.id] = answers.get(letter.id, False) or answer == 1
         return [answers[letter.id] for letter in letters]
+
+    async def _decided(self, shard: int, payload: list[Any], entries: list[bytes]) -> list[int]:
+        """The script's answers; it is asked again while a completer decides about a job."""
+        while True:
+            reply = await self._shards.once(shard, "add", "replay", payload, *entries)
+            answers = [int(answer) for answer in reply]
+            if _CLOSING not in answers:
+                return answers
+            await asyncio.sleep(0.05)
 
     async def _walk(self, job: str) -> AsyncIterator[DeadLetter]:
         index = f"xj:{(await self._jobs.known(job)).no}" if job else "xt"

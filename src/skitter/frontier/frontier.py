@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import ormsgpack
 
-from skitter.errors import BadReply
+from skitter.errors import BadReply, BadRequest
 from skitter.frontier.adding import Adding
 from skitter.frontier.cookies import CookieJars
 from skitter.frontier.dead import DeadLetters
@@ -24,13 +24,14 @@ from skitter.frontier.policy import Config
 from skitter.frontier.request import Request, unpack
 from skitter.frontier.server import wait_for_server
 from skitter.frontier.shards import Shards, log
-from skitter.frontier.stats import Stats
+from skitter.frontier.stats import RESERVED, Stats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 DIRECT = ("direct",)
 MOST_LEASES = 1000
+MOST = 1 << 53  # Lua's numbers are exact up to here
 GONE, GIVE_BACK = -1, -2
 _OUTCOMES = {"done": "d", "retry": "r", "bury": "b"}
 
@@ -140,7 +141,7 @@ class Frontier:
         allowed = list(range(self.shards.count)) if shards is None else sorted(set(shards))
         self._first_shard += 1
         leases: list[Lease] = []
-        now, soonest = boot_ms(), 1000.0
+        now, soonest = boot_ms(), 750.0
         for turn in range(len(allowed)):
             shard = allowed[(turn + self._first_shard) % len(allowed)]
             left_ms = self._ask_after.get(shard, 0.0) - now
@@ -149,6 +150,12 @@ class Frontier:
                 continue
             wanted = min(count - len(leases), MOST_LEASES)
             found = await self._lease(shard, lanes, count=wanted, egresses=egresses)
+            if any(lease.alone for lease in found.leases):
+                if not leases:
+                    return found
+                # Nothing may be beside it: it waits for a call that begins with its shard.
+                await self.release(found.leases)
+                continue
             leases += found.leases
             if len(leases) >= count:
                 break
@@ -222,15 +229,16 @@ class Frontier:
         """Add the children, then end the leases. False: the lease was gone, and nothing counts.
 
         Twice is the same as once: children of a refused settlement stand, for whoever has the
-        request now makes the same ones.
+        request now makes the same ones. A figure that cannot be counted raises BadRequest before
+        anything is done.
         """
+        counted = [_settlement_row(settlement) for settlement in settlements]
         children = [child for settlement in settlements for child in settlement.children]
         if children:
             parents = [s.lease.request for s in settlements for _ in s.children]
             await self._adding.add(children, parents=parents)
-        rows = [_settlement_row(settlement) for settlement in settlements]
         return await self._by_shard(
-            [settlement.lease for settlement in settlements], "settle", rows
+            [settlement.lease for settlement in settlements], "settle", counted
         )
 
     async def renew(self, leases: Sequence[Lease | Permit]) -> list[Renewal]:
@@ -302,11 +310,25 @@ def _settlement_row(settlement: Settlement) -> list[Any]:
         _OUTCOMES[settlement.outcome],
         _fetch_row(settlement.fetch) if settlement.fetch else False,
         settlement.retry_ms,
-        settlement.reason[:100],
-        settlement.error[:500],
+        _clean(settlement.reason[:100]),
+        _clean(settlement.error[:500]),
         int(settlement.page),
-        settlement.figures,
+        _countable(settlement),
     ]
+
+
+def _clean(text: str) -> str:
+    """Text that can be stored: an error may quote a page that was no clean text."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _countable(settlement: Settlement) -> dict[str, int]:
+    """The figures, if a counter can take each: a script that fails half-way has no way back."""
+    for name, value in settlement.figures.items():
+        if name in RESERVED or not name or type(value) is not int or abs(value) > MOST:
+            reason = f"its figure {name!r} cannot be counted: {value!r}"
+            raise BadRequest(url=settlement.lease.request.url, reason=reason)
+    return settlement.figures
 
 
 def _renewal(answer: int) -> Renewal:

@@ -25,7 +25,8 @@ e            zset    egresses in use, by last use
 s:<session>  string  last sequence number and reply of a client's channel
 maybe, sweep, unpark  set  jobs for the caretakers: perhaps complete, to be swept, to be unparked
 lock:<name>  hash    owner, until, fence
-k:<no>       set     a job's cookie jars here: '<jar>:<domain>';  k:<no>:<jar>:<domain> hash: cookies
+k:<no>       set     a job's cookie jars here: '<jar>:<domain>'
+k:<no>:<jar>:<domain>  hash  cookies
 At a job's home:  J:<no> hash record;  hold:<no> zset;  live, exp, tell zset
 On shard 0:       ids, nos hash (id ↔ no);  no  counter
 """

@@ -15,6 +15,7 @@ import ormsgpack
 from skitter.errors import BadReply, BadRequest
 from skitter.frontier.urls import START
 
+MOST = 1 << 31
 _NEW = b"\0\0"
 _EXTRAS = (
     "method",
@@ -69,6 +70,23 @@ class Request:
     def start(cls, job: str) -> Request:
         """A job's first request: the run of its spider's `start()`, made once in the cluster."""
         return cls(job=job, url=START)
+
+
+def check(request: Request) -> None:
+    """Refuse what the types rule out and a caller from elsewhere may still send.
+
+    A script has no way back once it has begun: nothing that it cannot read may reach it.
+    """
+    given: Any = request
+    if not isinstance(given.url, str):
+        raise BadRequest(url=repr(given.url)[:200], reason="its URL is no text")
+    for name, number in (("priority", given.priority), ("depth", given.depth)):
+        if not isinstance(number, int) or not -MOST < number < MOST:
+            raise BadRequest(url=given.url, reason=f"its {name} is no usable number: {number!r}")
+    if not (isinstance(given.method, str) and given.method.isascii()):
+        raise BadRequest(url=given.url, reason=f"{given.method!r} is no method")
+    if not isinstance(given.body, bytes):
+        raise BadRequest(url=given.url, reason="its body is not bytes")
 
 
 def pack(request: Request, *, url: str, host: str) -> bytes:

@@ -29,6 +29,7 @@ _COUNTERS = {
     "qx": "quota_returned",
 }
 _NOT_FIGURES = {"s", "v", "spec"}
+RESERVED = _NOT_FIGURES | set(_COUNTERS)
 
 
 @dataclass(slots=True)

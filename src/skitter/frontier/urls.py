@@ -8,6 +8,7 @@ What is no usable URL is refused with a reason that says what to do.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from functools import lru_cache
 from hashlib import blake2b
@@ -21,7 +22,6 @@ from skitter.errors import BadRequest
 
 START = "start:"
 START_HOST = "~"
-LOW_BITS = 0xFFFFFF
 
 _PLAIN = re.compile(
     r"(https?)://([a-z0-9.-]+)(/[A-Za-z0-9/._~-]*(?:\?[A-Za-z0-9_.~-]+=[A-Za-z0-9_.~-]+)?)"
@@ -49,10 +49,10 @@ def registered_domain(host: str) -> str:
 def parse(url: str, *, max_bytes: int = 8192) -> Address:
     """A URL's canonical form and host; raises BadRequest where it is not to be fetched."""
     plain = _PLAIN.fullmatch(url)
-    if plain and len(url) <= max_bytes:
-        host = _host(plain[2])
-        if host == plain[2]:
-            return Address(url, host)
+    if plain and len(url) <= max_bytes and "/." not in url:  # dot segments are resolved below
+        with contextlib.suppress(ValueError):  # what is wrong with the host is said below
+            if _host(plain[2]) == plain[2]:
+                return Address(url, plain[2])
     if len(url) > max_bytes or len(url.encode("utf-8", "replace")) > max_bytes:
         raise BadRequest(url=_excerpt(url), reason=f"it is longer than {max_bytes} bytes")
     return _parse_any(url.strip())

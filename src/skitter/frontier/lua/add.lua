@@ -4,12 +4,13 @@
 -- nothing is seen that was not queued.
 -- KEYS[1] string   the shard's prefix
 -- ARGV[1..3]       clock, session, sequence
--- ARGV[4] msgpack  {no, how many requests, no, how many, …}
--- ARGV[5…]         host, fingerprint, low bits, priority, entry: five for each request
+-- ARGV[4] msgpack  {no, priority, host, how many, …four for each queue that requests are for}
+-- ARGV[5…]         fingerprint, entry: two for each request, queue by queue
 -- Returns a letter for each request: n new, k known, b over the host's budget in this job,
 --         j job not known here, e job ended, p job closing (ask again)
-local groups, at = cmsgpack.unpack(ARGV[4]), 5
-local letters = {}
+local queues, at = cmsgpack.unpack(ARGV[4]), 5
+local letters, scopes = {}, {}
+readied = {}
 
 local function refusal(j)
   if j.absent then return 'j' end
@@ -25,44 +26,50 @@ local function over_budget(j, name, key, fingerprint)
   return redis.call('SISMEMBER', key, fingerprint) == 0
 end
 
-local function add_group(j, last)
-  local scope, queues, order, added = scope_of(j.scope), {}, {}, 0
-  for i = at, last, 5 do
-    local name, fingerprint = ARGV[i], ARGV[i + 1]
-    local key = bucket_key(scope, tonumber(ARGV[i + 2]))
+local function scope_for(j, coming)
+  local scope = scopes[j.scope]
+  if not scope then
+    scope = scope_of(j.scope)
+    scope.added = 0
+    scopes[j.scope] = scope
+    make_room(scope, coming)
+  end
+  return scope
+end
+
+local function add_to(j, priority, name, last)
+  local scope, entries = scope_for(j, (#ARGV - 4) / 2), {}
+  for i = at, last, 2 do
+    local fingerprint = ARGV[i]
+    local key = bucket_key(scope, remainder(fingerprint, 2 * scope.size))
     if over_budget(j, name, key, fingerprint) then
       letters[#letters + 1] = 'b'
     elseif redis.call('SADD', key, fingerprint) == 0 then
       letters[#letters + 1] = 'k'
     else
       letters[#letters + 1] = 'n'
-      added = added + 1
-      local id = ARGV[i + 3] .. ' ' .. name
-      local q = queues[id]
-      if not q then
-        q = {name = name, priority = tonumber(ARGV[i + 3]), entries = {}}
-        queues[id] = q
-        order[#order + 1] = q
-      end
-      q.entries[#q.entries + 1] = ARGV[i + 4]
+      entries[#entries + 1] = ARGV[i + 1]
       if j.per_host then redis.call('HINCRBY', P .. 'b:' .. j.no, name, 1) end
     end
   end
-  grow(scope, added)
-  for _, q in ipairs(order) do push(host(q.name), j.no, q.priority, q.entries, false) end
-  tally(j.no, 'a', added)
+  if #entries == 0 then return end
+  scope.added = scope.added + #entries
+  push(name, j.no, priority, entries, false)
+  tally(j.no, 'a', #entries)
 end
 
-for g = 1, #groups, 2 do
-  local j, last = job(groups[g]), at + 5 * groups[g + 1] - 1
+for q = 1, #queues, 4 do
+  local j, last = job(queues[q]), at + 2 * queues[q + 3] - 1
   local refused = refusal(j)
   if refused then
-    letters[#letters + 1] = string.rep(refused, groups[g + 1])
+    letters[#letters + 1] = string.rep(refused, queues[q + 3])
   else
-    add_group(j, last)
+    add_to(j, queues[q + 1], queues[q + 2], last)
   end
   at = last + 1
 end
+for _, scope in pairs(scopes) do grow(scope, scope.added) end
 flush_hosts()
+flush_ready()
 flush_tallies()
 return finish(table.concat(letters))

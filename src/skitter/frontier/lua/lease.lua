@@ -129,9 +129,10 @@ local function grant(h, ref, egress, entry)
   deadlines[#deadlines + 1] = worker .. '/' .. token
   if j.limited then j.pool = j.pool - 1; tally(ref.no, 'ql', 1) end
   tally(ref.no, 'le', 1)
-  for _, v in ipairs({token, h.name, ref.no, ref.priority, egress, entry, delay_of(h), crashes >= CFG.alone and 1 or 0}) do
-    reply[#reply + 1] = v
-  end
+  local n = #reply
+  reply[n + 1], reply[n + 2], reply[n + 3], reply[n + 4] = token, h.name, ref.no, ref.priority
+  reply[n + 5], reply[n + 6], reply[n + 7] = egress, entry, delay_of(h)
+  reply[n + 8] = crashes >= CFG.alone and 1 or 0
 end
 
 -- Pops up to `room` entries of one queue. A request that saw workers die is handed out alone.
@@ -163,8 +164,10 @@ local function draw_all(h, lane, refs, egress, room)
   local taken, kept, last = 0, {}, nil
   for i, ref in ipairs(refs) do
     local n, empty = 0, false
-    if taken > 0 and robots_unknown(h) and job(ref.no).robots then
-      room = taken
+    if robots_unknown(h) and job(ref.no).robots then
+      -- Alone at its host or not at all, whatever stood before it: that queue may have been empty.
+      local free = taken == 0 and out_of(h, egress) == 0 and (field(h, 'pw') or 0) <= now
+      room = math.min(room, free and 1 or taken)
     end
     if taken < room and not alone and (i == 1 or not unfit(h, ref, lane)) then
       n, empty = draw(h, ref, egress, room - taken)
@@ -180,14 +183,15 @@ end
 
 -- The queue that was served last goes behind its equals, so that no job starves another at a host.
 local function rotate(refs, last)
-  if #refs < 2 or not last then return end
+  if #refs < 2 or not last then return refs end
   for i, ref in ipairs(refs) do
     if ref == last then
       table.remove(refs, i)
-      insert_ref(refs, ref)
-      return
+      refs[#refs + 1] = ref
+      return in_order(refs)
     end
   end
+  return refs
 end
 
 -- Answers whether the host's place in the index was changed.
@@ -204,9 +208,9 @@ local function serve(h, lane, refs, egress, robots)
     put(h, 'o' .. suffix(egress), out_of(h, egress) + taken)
     if budgeted then put(h, 'bu', (field(h, 'bu') or 0) + taken) end
   end
-  rotate(kept, last)
+  kept = rotate(kept, last)
   if not h.f.n then kept = {} end
-  write_refs(h, lane, kept)
+  if #kept ~= #refs or #kept > 1 then write_refs(h, lane, kept) end
   if #kept == 0 then return true end
   if blocked and taken == 0 then
     -- First in line for the next call, which will have nothing beside it.
@@ -265,7 +269,7 @@ local function each_lane(visit)
 end
 
 local function ask_again()
-  local soonest = now + 1000
+  local soonest = now + 750
   for _, lane in ipairs(lanes) do
     for _, band in ipairs({'1', '2', '3'}) do
       local top = redis.call('ZRANGE', P .. 'r' .. band .. lane, 0, 0, 'WITHSCORES')

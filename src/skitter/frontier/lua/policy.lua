@@ -13,6 +13,10 @@ for name, value in pairs(cmsgpack.unpack(ARGV[3])) do
   put(h, name, value)
 end
 wake(h, now)
+-- A host that waits for another reason, such as its budget, is looked at anew as well.
+for name in pairs(h.f) do
+  if string.sub(name, 1, 1) == 'q' then redis.call('ZADD', P .. 'r' .. string.sub(name, 2), now, h.name) end
+end
 h.idle = not h.f.n
 flush_hosts()
 return delay_of(h)

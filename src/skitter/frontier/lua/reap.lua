@@ -11,7 +11,11 @@ local most, reaped, buried = tonumber(ARGV[3]), 0, 0
 
 local function take_back(worker, token, r)
   local h = host(r.host)
-  if r.held then give_back(h, r.egress, {age = 0, latency = -1, status = -1, retry_after = 0}) end
+  if r.held then
+    -- It may have read a robots.txt that asks for a long pause, and died before it could say so.
+    local blind = job(r.no).robots and robots_unknown(h) and CFG.lease or 0
+    give_back(h, r.egress, {age = 0, latency = -1, status = -1, retry_after = blind})
+  end
   drop_lease(worker, token, r)
   reaped = reaped + 1
   if r.no == '' then return end

@@ -6,10 +6,13 @@
 -- ARGV[1] number  clock
 -- ARGV[2] string  the job's no
 -- ARGV[3] number  how many at the most
--- Returns how many are still parked
+-- Returns how many are still parked that may go on; a job without such is not to be unparked any more
 local no, parked = ARGV[2], P .. 'p:' .. ARGV[2]
 local j = job(no)
-if j.state == 'p' or (j.state ~= 'e' and j.limited and j.pool <= 0) then return redis.call('SCARD', parked) end
+if j.state == 'p' or (j.state ~= 'e' and j.limited and j.pool <= 0) then
+  redis.call('SREM', P .. 'unpark', no)
+  return 0
+end
 for _, member in ipairs(redis.call('SPOP', parked, ARGV[3])) do
   local priority, name = string.match(member, '^(%S+) (.*)$')
   if j.state == 'e' then
@@ -20,4 +23,6 @@ for _, member in ipairs(redis.call('SPOP', parked, ARGV[3])) do
 end
 flush_hosts()
 flush_tallies()
-return redis.call('SCARD', parked)
+local left = redis.call('SCARD', parked)
+if left == 0 then redis.call('SREM', P .. 'unpark', no) end
+return left

@@ -4,9 +4,11 @@
 -- KEYS[1] string   the shard's prefix
 -- ARGV[1] number   clock
 -- ARGV[2] string   the scope
--- ARGV[3] msgpack  {fingerprint, low bits, …two for each}
+-- ARGV[3] msgpack  {fingerprint, …}
 -- Returns how many were known
 local scope, given, known = scope_of(ARGV[2]), cmsgpack.unpack(ARGV[3]), 0
-for i = 1, #given, 2 do known = known + redis.call('SREM', bucket_key(scope, given[i + 1]), given[i]) end
+for _, fingerprint in ipairs(given) do
+  known = known + redis.call('SREM', bucket_key(scope, remainder(fingerprint, 2 * scope.size)), fingerprint)
+end
 if known > 0 then redis.call('HINCRBY', P .. 'd:' .. ARGV[2], 'n', -known) end
 return known

@@ -11,6 +11,7 @@ for i = 1, #SETTINGS do CFG[SETTINGS[i]] = tonumber(kept[i + 4]) end
 if not CFG.lease then return redis.error_reply('NOSHARD this shard has not been set up') end
 
 local raw = tonumber(ARGV[1])
+local TICK = raw and 0 or 1  -- the server's time is cut to whole ms: it may be this much later
 if not raw then
   local time = redis.call('TIME')
   raw = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -21,6 +22,7 @@ if raw < last then
   redis.call('HSET', META, 'off', off)
 end
 local now = raw + off
+local NOW = string.format('%.0f', now)  -- as text once: a number is printed anew at each call
 -- No lease is handed out before HOLD (a restarted server), none is reaped before NAP (a leap in time).
 local HOLD, NAP = tonumber(kept[3]) or 0, tonumber(kept[4]) or 0
 if raw - last > CFG.lease / 2 then

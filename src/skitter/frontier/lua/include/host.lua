@@ -21,6 +21,7 @@ end
 local function put(h, name, value)
   if value == nil then value = false end
   h.f[name] = value or nil
+  h.delay = nil
   h.dirty[name] = value
 end
 
@@ -46,23 +47,23 @@ end
 
 -- Rankings are kept where a count passes a power of two: near enough to find the top, and cheap.
 -- The busiest thousand stay in the index of a count that only grows.
-local function rank(h, index, before, after)
+local function rank(name, index, before, after)
   local _, was = math.frexp(before)
   local _, is = math.frexp(after)
   if was == is then return end
   local key = P .. index
   if after < 2 then
-    if before >= 2 then redis.call('ZREM', key, h.name) end
+    if before >= 2 then redis.call('ZREM', key, name) end
     return
   end
-  redis.call('ZADD', key, after, h.name)
+  redis.call('ZADD', key, after, name)
   if index ~= 'hp' and redis.call('ZCARD', key) > 2000 then redis.call('ZREMRANGEBYRANK', key, 0, -1001) end
 end
 
 local function count(h, name, index)
   local before = field(h, name) or 0
   put(h, name, before + 1)
-  rank(h, index, before, before + 1)
+  rank(h.name, index, before, before + 1)
 end
 
 -- The least gap before any adaptive part: what a person, a job or the settings ask for.
@@ -80,7 +81,8 @@ local function base_delay(h)
 end
 
 local function delay_of(h)
-  return math.ceil(math.max(base_delay(h), field(h, 'ad') or 0))
+  if not h.delay then h.delay = math.ceil(math.max(base_delay(h), field(h, 'ad') or 0)) end
+  return h.delay
 end
 
 local function concurrency_of(h)
@@ -146,11 +148,9 @@ local function give_back(h, egress, fetch)
     adapt(h, fetch.status)
     if fetch.status >= 0 then count(h, 'f', 'hf') end
     if fetch.status == 0 or fetch.status >= 400 then count(h, 'x', 'hx') end
-    local clock = now - fetch.age + delay_of(h)
-    if fetch.retry_after > 0 then
-      clock = math.max(clock, now - fetch.age + math.min(fetch.retry_after, CFG.max_wait))
-    end
-    put(h, 'c' .. s, math.floor(math.max(clock_of(h, egress), clock)))
+    local wait = math.max(delay_of(h), math.min(fetch.retry_after, CFG.max_wait))
+    local clock = now - fetch.age + wait + (wait > 0 and TICK or 0)
+    put(h, 'c' .. s, math.ceil(math.max(clock_of(h, egress), clock)))
   end
   if out == 0 or (delay_of(h) <= 0 and out < concurrency_of(h)) then
     wake(h, math.max(now, clock_of(h, egress)))

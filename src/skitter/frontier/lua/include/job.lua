@@ -31,12 +31,20 @@ local function hint(no)
   if left == 0 or (job(no).limited and (tonumber(c[5]) or 0) == 0) then redis.call('SADD', P .. 'maybe', no) end
 end
 
+-- Page quota that came back is for queues that were parked for want of it.
+local function hint_unpark(no)
+  local q = redis.call('HMGET', P .. 'j:' .. no, 'qr', 'qx', 'qu', 'ql')
+  local pool = tonumber(q[1] or 0) - tonumber(q[2] or 0) - tonumber(q[3] or 0) - tonumber(q[4] or 0)
+  if pool > 0 and redis.call('EXISTS', P .. 'p:' .. no) == 1 then redis.call('SADD', P .. 'unpark', no) end
+end
+
 local function flush_tallies()
   for no, fields in pairs(tallies) do
     if not job(no).absent then
       for field, by in pairs(fields) do
         if by ~= 0 then redis.call('HINCRBY', P .. 'j:' .. no, field, by) end
       end
+      if (fields.ql or 0) < 0 then hint_unpark(no) end
       if fields.dn or fields.bu or fields.di or fields.qu then hint(no) end
     end
   end

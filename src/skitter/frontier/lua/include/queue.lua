@@ -34,23 +34,69 @@ local function insert_ref(refs, ref)
   table.insert(refs, at, ref)
 end
 
+-- Refs in the order that their jobs' priorities give them now: a job that was reprioritised leaves
+-- old values in the index, and nothing is compared with those.
+local function in_order(refs)
+  local ordered = {}
+  for _, ref in ipairs(refs) do
+    ref.effective = job(ref.no).priority + ref.priority
+    insert_ref(ordered, ref)
+  end
+  return ordered
+end
+
+-- Where a queue of a job belongs, and how its host names it; the same for all of a priority.
+local function place_of(j, priority)
+  if not j.places then j.places = {} end
+  local place = j.places[priority]
+  if not place then
+    local effective = j.priority + priority
+    local lane = band_of(effective) .. j.lane
+    place = {lane = lane, field = 'q' .. lane, effective = effective,
+             text = j.no .. ':' .. priority .. ':' .. effective}
+    j.places[priority] = place
+  end
+  return place
+end
+
+-- Hosts that become ready, by lane: gathered where a script makes many, and written in one go.
+local readied
+
+local function make_ready(lane, name)
+  if not readied then
+    redis.call('ZADD', P .. 'r' .. lane, NOW, name)
+    return
+  end
+  local members = readied[lane]
+  if not members then members = {}; readied[lane] = members end
+  members[#members + 1] = NOW
+  members[#members + 1] = name
+end
+
+local function flush_ready()
+  for lane, members in pairs(readied) do
+    for i = 1, #members, 1000 do
+      redis.call('ZADD', P .. 'r' .. lane, unpack(members, i, math.min(i + 999, #members)))
+    end
+  end
+end
+
 -- Makes a queue known to the lease: a queue that is known already is left where it is.
 local function add_ref(h, no, priority)
-  local j = job(no)
-  local effective = j.priority + priority
-  local lane = band_of(effective) .. j.lane
-  local text = h.f['q' .. lane]
+  local place = place_of(job(no), priority)
+  local effective, lane = place.effective, place.lane
+  local text = h.f[place.field]
   if not text then
-    put(h, 'q' .. lane, no .. ':' .. priority .. ':' .. effective)
-    redis.call('ZADD', P .. 'r' .. lane, now, h.name)
+    put(h, place.field, place.text)
+    make_ready(lane, h.name)
     return
   end
   local refs = read_refs(text)
   for i = 1, #refs do
     if refs[i].no == no and refs[i].priority == priority then return end
   end
-  insert_ref(refs, {no = no, priority = priority, effective = effective})
-  write_refs(h, lane, refs)
+  refs[#refs + 1] = {no = no, priority = priority}
+  write_refs(h, lane, in_order(refs))
 end
 
 -- Of several jobs at one host the most polite one sets the pace.
@@ -71,14 +117,34 @@ local function count_queued(h, no, by)
   put(h, 'n', after > 0 and after or nil)
   if before == 0 and after > 0 and not h.fresh then h.idle = false end
   if before > 0 and after == 0 then h.idle = true end
-  rank(h, 'hp', before, after)
+  rank(h.name, 'hp', before, after)
   tally(no, 'qd', by)
 end
 
+-- Requests joined a queue that its host knows already.
+local function lengthen(name, no, by)
+  local after = redis.call('HINCRBY', P .. 'h:' .. name, 'n', by)
+  rank(name, 'hp', after - by, after)
+  tally(no, 'qd', by)
+  return true
+end
+
+-- The first queue of a host that was never met; false if the host is there.
+local function found_host(name, no, priority, by)
+  local key, j = P .. 'h:' .. name, job(no)
+  if j.delay or j.concurrency or redis.call('EXISTS', key) == 1 then return false end
+  local place = place_of(j, priority)
+  redis.call('HSET', key, 'n', by, place.field, place.text)
+  make_ready(place.lane, name)
+  rank(name, 'hp', 0, by)
+  tally(no, 'qd', by)
+  return true
+end
+
 -- entries: array of queue entries; front: they go before what is queued, in their order.
-local function push(h, no, priority, entries, front)
-  local key, length = queue_key(h.name, no, priority), 0
-  take_manners(h, job(no))
+-- A queue that was there already is known to its host, which then need not be read.
+local function push(name, no, priority, entries, front)
+  local key, length = queue_key(name, no, priority), 0
   for first = 1, #entries, 1000 do
     local last = math.min(first + 999, #entries)
     if front then
@@ -89,8 +155,16 @@ local function push(h, no, priority, entries, front)
       length = redis.call('RPUSH', key, unpack(entries, first, last))
     end
   end
+  if not hosts[name] and (length > #entries and lengthen(name, no, #entries)
+      or length == #entries and found_host(name, no, priority, #entries)) then
+    return
+  end
+  local h = host(name)
+  if length == #entries then
+    take_manners(h, job(no))
+    add_ref(h, no, priority)
+  end
   count_queued(h, no, #entries)
-  if length == #entries then add_ref(h, no, priority) end
 end
 
 -- Empties a queue of a job that has ended.
@@ -107,6 +181,6 @@ local function requeue(name, no, priority, entry)
   if job(no).state == 'e' then
     tally(no, 'di', 1)
   else
-    push(host(name), no, priority, {entry}, true)
+    push(name, no, priority, {entry}, true)
   end
 end

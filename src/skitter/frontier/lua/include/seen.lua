@@ -4,17 +4,23 @@ local FILL = 190
 
 local function scope_of(name)
   local r = redis.call('HMGET', P .. 'd:' .. name, 'n', 'size', 'next')
-  return {name = name, n = tonumber(r[1]) or 0, size = tonumber(r[2]) or 1, next = tonumber(r[3]) or 0}
+  return {name = name, key = P .. 'd:' .. name .. ':', n = tonumber(r[1]) or 0, size = tonumber(r[2]) or 1, next = tonumber(r[3]) or 0}
 end
 
+-- low: the fingerprint's remainder by twice the scope's size.
 local function bucket_key(scope, low)
   local bucket = low % scope.size
-  if bucket < scope.next then bucket = low % (2 * scope.size) end
-  return P .. 'd:' .. scope.name .. ':' .. bucket
+  return scope.key .. (bucket < scope.next and low or bucket)
 end
 
--- A fingerprint is a signed 64-bit decimal, which Lua's numbers would round: taken in two halves.
+-- A fingerprint is a signed 64-bit decimal, which Lua's numbers would round. Its remainder by a power
+-- of two up to 2^15 hangs on its last 15 digits alone; by a larger one it is taken in two halves.
 local function remainder(fingerprint, modulus)
+  if modulus <= 32768 then
+    local low = tonumber(string.sub(fingerprint, -15)) % modulus
+    if string.byte(fingerprint) == 45 and #fingerprint > 15 then return (-low) % modulus end
+    return low
+  end
   local sign, digits = 1, fingerprint
   if string.sub(digits, 1, 1) == '-' then sign, digits = -1, string.sub(digits, 2) end
   local low = tonumber(string.sub(digits, -9))
@@ -24,8 +30,7 @@ local function remainder(fingerprint, modulus)
 end
 
 local function split(scope)
-  local from = P .. 'd:' .. scope.name .. ':' .. scope.next
-  local to = P .. 'd:' .. scope.name .. ':' .. (scope.next + scope.size)
+  local from, to = scope.key .. scope.next, scope.key .. (scope.next + scope.size)
   local moved = {}
   for _, member in ipairs(redis.call('SMEMBERS', from)) do
     if remainder(member, 2 * scope.size) ~= scope.next then moved[#moved + 1] = member end
@@ -39,9 +44,17 @@ local function split(scope)
   if scope.next == scope.size then scope.size, scope.next = 2 * scope.size, 0 end
 end
 
+-- Splits before a batch goes in: a set that once passed the bound of the compact encoding never
+-- shrinks back into it.
+local function make_room(scope, coming)
+  while scope.n + coming > FILL * (scope.size + scope.next) do
+    split(scope)
+    scope.changed = true
+  end
+end
+
 local function grow(scope, added)
-  if added == 0 then return end
+  if added == 0 and not scope.changed then return end
   scope.n = scope.n + added
-  while scope.n > FILL * (scope.size + scope.next) do split(scope) end
   redis.call('HSET', P .. 'd:' .. scope.name, 'n', scope.n, 'size', scope.size, 'next', scope.next)
 end
