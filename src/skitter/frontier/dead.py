@@ -90,17 +90,18 @@ class DeadLetters:
             for first in range(0, len(mine), PAGE):
                 part = mine[first : first + PAGE]
                 entries = [_edited(m, edit) if edit else b"" for m in part]
-                payload = [verb, [m.id for m in part]]
-                reply = await self._decided(shard, payload, entries)
+                reply = await self._decided(shard, verb, [m.id for m in part], entries)
                 for letter, answer in zip(part, reply, strict=True):
                     # One that was named twice is acted on once, and that is what counts.
                     answers[letter.id] = answers.get(letter.id, False) or answer == 1
         return [answers[letter.id] for letter in letters]
 
-    async def _decided(self, shard: int, payload: list[Any], entries: list[bytes]) -> list[int]:
+    async def _decided(
+        self, shard: int, verb: str, ids: list[str], entries: list[bytes]
+    ) -> list[int]:
         """The script's answers; it is asked again while a completer decides about a job."""
         while True:
-            reply = await self._shards.once(shard, "add", "replay", payload, *entries)
+            reply = await self._shards.once(shard, "add", verb, ids, *entries)
             answers = [int(answer) for answer in reply]
             if _CLOSING not in answers:
                 return answers
