@@ -1,0 +1,68 @@
+"""`python -m tests.chaos --rounds 200`: rounds on the frontier, planted faults, and a crawl of the
+lab under its referee. The last line is one JSON object; the exit code is 1 if anything is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import logging
+import secrets
+import sys
+import time
+
+from tests.chaos.campaign import Campaign
+from tests.chaos.nursery import Nursery
+from tests.chaos.plants import PLANTS, check_edits
+from tests.chaos.refereed import Crowd
+
+
+def main() -> int:
+    arguments = _parser().parse_args()
+    print(f"seed {arguments.seed}", flush=True)
+    # Streams cut in the middle are what this is about; asyncio reports each as an error.
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    with contextlib.suppress(KeyboardInterrupt):
+        return asyncio.run(_run(arguments))
+    print("stopped; nothing is left behind", file=sys.stderr)
+    return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=200, help="rounds on the frontier")
+    parser.add_argument("--seed", type=int, default=secrets.randbelow(10**6) * 1000)
+    parser.add_argument("--at-once", type=int, default=3, help="rounds side by side")
+    parser.add_argument("--hosts", type=int, default=300, help="hosts of the refereed crawl")
+    parser.add_argument("--processes", type=int, default=8, help="its crawlers")
+    return parser
+
+
+async def _run(arguments: argparse.Namespace) -> int:
+    started = time.monotonic()
+    check_edits()
+    with Nursery() as nursery:
+        campaign = Campaign(nursery, at_once=arguments.at_once)
+        seeds = range(arguments.seed, arguments.seed + arguments.rounds)
+        await campaign.run_rounds(seeds)
+        await campaign.find_plants(PLANTS, seed=arguments.seed)
+        crowd = Crowd(hosts=arguments.hosts, processes=arguments.processes, seed=arguments.seed)
+        coverage = await campaign.run_crowd(crowd) if arguments.hosts else 1.0
+    result = {
+        "rounds": arguments.rounds,
+        **campaign.findings.to_json(),
+        "coverage": coverage,
+        "planted_faults": len(PLANTS),
+        "planted_found": campaign.planted_found,
+        "seed": arguments.seed,
+        "seconds": round(time.monotonic() - started, 1),
+    }
+    print(json.dumps(result))
+    clean = not campaign.findings.faults and coverage == 1.0
+    return 0 if clean and campaign.planted_found == len(PLANTS) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

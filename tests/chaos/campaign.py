@@ -1,0 +1,77 @@
+"""Many rounds, a few side by side, with a line of progress for each and one sum of findings."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from tests.chaos.findings import Findings
+from tests.chaos.plants import PLANTS
+from tests.chaos.round import Round, RoundPlan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tests.chaos.nursery import Nursery
+    from tests.chaos.refereed import Crowd
+
+TRIES = 4
+
+
+class Campaign:
+    def __init__(self, nursery: Nursery, *, at_once: int = 3) -> None:
+        self._nursery = nursery
+        self._places = asyncio.Semaphore(at_once)
+        self.findings = Findings()
+        self.planted_found = 0
+        self.unfound: list[str] = []
+
+    async def run_rounds(self, seeds: Iterable[int]) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            for number, seed in enumerate(seeds, 1):
+                tasks.create_task(self._run_round(number, seed))
+
+    async def _run_round(self, number: int, seed: int) -> None:
+        async with self._places:
+            started = time.monotonic()
+            plan = RoundPlan(seed)
+            findings = await Round(plan, self._nursery).run()
+        self.findings.merge(findings)
+        _say(f"round {number}, seed {seed}, {plan.server}", findings, started)
+
+    async def find_plants(self, names: Iterable[str], *, seed: int) -> None:
+        """Each must be found; chance has a few tries to bring it out."""
+        async with asyncio.TaskGroup() as tasks:
+            for name in names:
+                tasks.create_task(self._find_plant(name, seed))
+
+    async def _find_plant(self, name: str, seed: int) -> None:
+        for tried in range(TRIES):
+            async with self._places:
+                started = time.monotonic()
+                plan = RoundPlan(seed + tried, plant=name)
+                findings = await Round(plan, self._nursery).run()
+            if any(findings.faults[fault] for fault in PLANTS[name].found_by):
+                self.planted_found += 1
+                seconds = time.monotonic() - started
+                print(f"planted: {name}: found in {seconds:.1f} s: {dict(findings.faults)}")
+                return
+        self.unfound.append(name)
+        print(f"planted: {name}: NOT FOUND in {TRIES} rounds", flush=True)
+
+    async def run_crowd(self, crowd: Crowd) -> float:
+        """The refereed crawl; the share of the web that it covered."""
+        started = time.monotonic()
+        findings, coverage = await crowd.run(self._nursery)
+        self.findings.merge(findings)
+        _say(f"{crowd.processes} crawlers, {crowd.hosts} hosts", findings, started)
+        return coverage
+
+
+def _say(what: str, findings: Findings, started: float) -> None:
+    seconds = time.monotonic() - started
+    outcome = f"WRONG: {dict(findings.faults)}" if findings.faults else "ok"
+    print(f"{what}: {outcome}, {seconds:.1f} s, {dict(findings.figures)}", flush=True)
+    for example in findings.examples:
+        print(f"  {example}", flush=True)

@@ -1,0 +1,90 @@
+"""The client processes of a round: started, killed, stopped past their lease, replaced.
+
+Each new process has a name of its own. Deaths are noted before the signal is sent, since nothing
+that a client did can lie after its end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tests.chaos.orders import LEASE_MS
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from tests.chaos.history import History
+    from tests.chaos.nursery import Child, Nursery
+    from tests.chaos.orders import Order
+
+
+class Crew:
+    def __init__(
+        self, nursery: Nursery, order: Order, *, role: str, history: History, roll: Random
+    ) -> None:
+        self._nursery = nursery
+        self._order = order
+        self._role = role
+        self._history = history
+        self._roll = roll
+        self._started = 0
+        self._members: dict[str, Child] = {}
+        self._stopped: set[str] = set()
+
+    def start(self, *, reap: str = "") -> None:
+        self._started += 1
+        worker = f"w{self._started}"
+        order = replace(self._order, worker=worker, reap=reap)
+        self._members[worker] = self._nursery.start(self._role, order)
+
+    async def kill_one(self, *, report: bool, restart_s: float) -> None:
+        """Kill a client at this very moment; its successor may know of the death and report it."""
+        worker = self._pick()
+        if not worker:
+            return
+        child = self._members.pop(worker)
+        self._history.note("kill", of=worker)
+        child.signal(signal.SIGKILL)
+        await child.wait(5)
+        await asyncio.sleep(restart_s)
+        self.start(reap=worker if report else "")
+
+    async def stop_one(self, *, more_ms: float) -> None:
+        """Freeze a client until its leases have run out, then let it go on."""
+        worker = self._pick()
+        if not worker:
+            return
+        child = self._members[worker]
+        self._stopped.add(worker)
+        child.signal(signal.SIGSTOP)
+        await asyncio.sleep((LEASE_MS + more_ms) / 1000)
+        child.signal(signal.SIGCONT)
+        self._stopped.discard(worker)
+
+    async def dismiss(self) -> None:
+        """Let all end what they have in hand, and note those that died by themselves."""
+        for worker, child in self._members.items():
+            if child.gone:
+                self._history.note("kill", of=worker)
+            child.signal(signal.SIGTERM)
+        for child in self._members.values():
+            if not await child.wait(5):
+                child.kill()
+
+    def revive(self) -> None:
+        """Replace those that are gone by themselves, as a supervisor would."""
+        for worker in [name for name, child in self._members.items() if child.gone]:
+            self._history.note("kill", of=worker)
+            del self._members[worker]
+            self.start()
+
+    def destroy(self) -> None:
+        for child in self._members.values():
+            child.kill()
+
+    def _pick(self) -> str:
+        free = sorted(set(self._members) - self._stopped)
+        return self._roll.choice(free) if free else ""
