@@ -19,7 +19,7 @@ from skitter.frontier import scripts
 if TYPE_CHECKING:
     from tests.servers.programs import Kind
 
-BATCH, PIPELINED = 100, 100
+BATCH, PIPELINED = 100, 10
 FILL = """
 local scope, added = scope_of('1'), 0
 make_room(scope, #ARGV)

@@ -122,7 +122,9 @@ class Frontier:
     async def add(self, requests: Sequence[Request], *, parent: Request | None = None) -> Added:
         """Queue those requests that are new in their job's scope.
 
-        A bad one is refused with its reason, and the rest of the batch goes on.
+        A bad one is refused with its reason, and the rest of the batch goes on. parent tells
+        requests that are not filtered apart: all of one page's children belong in one call, or the
+        same one in a second call counts as known.
         """
         return await self._adding.add(requests, parents=[parent] * len(requests))
 

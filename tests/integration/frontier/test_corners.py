@@ -235,3 +235,15 @@ async def test_the_most_polite_of_several_jobs_sets_the_pace(frontier: Frontier)
     await add(frontier, "slow", 1)
     await add(frontier, "fast", 3)
     assert {held.delay_ms for held in await lease(frontier, fast)} == {2000}
+
+
+async def test_a_turn_denied_to_a_permit_is_kept_for_it(frontier: Frontier, clock: Clock) -> None:
+    job = Job(id="j", spider="s", robots=False, delay_s=1)
+    await frontier.jobs.submit(job)
+    await add(frontier, "j", 1, 2)
+    await settle(frontier, await lease(frontier, job, count=1))
+    denied = await frontier.permit(HOST)
+    assert denied.wait_ms == 1000
+    clock.now_ms += denied.wait_ms
+    assert await lease(frontier, job) == []
+    assert (await frontier.permit(HOST)).granted

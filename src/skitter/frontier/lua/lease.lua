@@ -11,6 +11,7 @@ local SCAN, PAGE = 512, 32
 local BANDS = {'1', '2', '1', '1', '2', '1', '1', '3', '1', '2', '1', '1', '2'}
 local reply, granted, starved, records, deadlines = {}, 0, {}, {}, {}
 local alone, blocked = false, false
+local DEADLINE = string.format('%d', now + CFG.lease)
 
 -- Every egress in use lately: a host is only put off when none of them may ask it.
 local function fleet()
@@ -44,12 +45,12 @@ local function unfit(h, ref, lane)
     redis.call('SADD', P .. 'p:' .. ref.no, ref.priority .. ' ' .. h.name)
     return true
   end
-  local effective = j.priority + ref.priority
-  if band_of(effective) .. j.lane ~= lane then
+  local place = place_of(j, ref.priority)
+  if place.lane ~= lane then
     add_ref(h, ref.no, ref.priority)
     return true
   end
-  ref.effective = effective
+  ref.effective = place.effective
   return false
 end
 
@@ -125,7 +126,7 @@ local function grant(h, ref, egress, entry)
              quota = j.limited, entry = entry}
   records[#records + 1] = token
   records[#records + 1] = pack_lease(r)
-  deadlines[#deadlines + 1] = now + CFG.lease
+  deadlines[#deadlines + 1] = DEADLINE
   deadlines[#deadlines + 1] = worker .. '/' .. token
   if j.limited then j.pool = j.pool - 1; tally(ref.no, 'ql', 1) end
   tally(ref.no, 'le', 1)

@@ -30,16 +30,21 @@ local function take_back(worker, token, r)
   end
 end
 
+-- Each goes to the front of its queue, so the last one handed out comes first here: a batch keeps
+-- its order.
 local function reap_worker(worker)
-  local flat = redis.call('HGETALL', P .. 'l:' .. worker)
-  for i = 1, math.min(#flat, 2 * most), 2 do take_back(worker, flat[i], read_lease(flat[i + 1])) end
+  local flat, found = redis.call('HGETALL', P .. 'l:' .. worker), {}
+  for i = 1, math.min(#flat, 2 * most), 2 do found[#found + 1] = {flat[i], flat[i + 1]} end
+  table.sort(found, function(a, b) return a[1] > b[1] end)
+  for _, lease in ipairs(found) do take_back(worker, lease[1], read_lease(lease[2])) end
 end
 
 local function reap_due()
-  for _, member in ipairs(redis.call('ZRANGEBYSCORE', P .. 'due', '-inf', now, 'LIMIT', 0, most)) do
-    local worker, token = string.match(member, '^(.*)/([^/]+)$')
+  local due = redis.call('ZRANGEBYSCORE', P .. 'due', '-inf', now, 'LIMIT', 0, most)
+  for i = #due, 1, -1 do
+    local worker, token = string.match(due[i], '^(.*)/([^/]+)$')
     local kept = redis.call('HGET', P .. 'l:' .. worker, token)
-    if kept then take_back(worker, token, read_lease(kept)) else redis.call('ZREM', P .. 'due', member) end
+    if kept then take_back(worker, token, read_lease(kept)) else redis.call('ZREM', P .. 'due', due[i]) end
   end
 end
 

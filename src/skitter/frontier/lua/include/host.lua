@@ -1,6 +1,7 @@
 -- Hosts: read once a script, changed in memory, written once at the end.
 -- A host's pace is decided here and nowhere else.
 local hosts = {}
+local PACE = {pd = true, jd = true, cd = true, ad = true, ll = true}
 
 local function host(name)
   local h = hosts[name]
@@ -21,22 +22,30 @@ end
 local function put(h, name, value)
   if value == nil then value = false end
   h.f[name] = value or nil
-  h.delay = nil
   h.dirty[name] = value
+  if PACE[name] then h.delay = nil end
 end
 
 -- What a person said about a host outlives its idleness.
 local function ruled(h) return h.f.pd or h.f.pc or h.f.bm or h.f.bl end
 
 local function flush_hosts()
+  local sets, dels = {}, {}
   for name, h in pairs(hosts) do
-    local sets, dels = {}, {}
+    local set, del = 0, 0
     for k, v in pairs(h.dirty) do
-      if v == false then dels[#dels + 1] = k else sets[#sets + 1] = k; sets[#sets + 1] = v end
+      if v == false then
+        del = del + 1
+        dels[del] = k
+      else
+        -- As text: the server would print a number with all the digits of a fraction.
+        sets[set + 1], sets[set + 2] = k, type(v) == 'number' and string.format('%d', v) or v
+        set = set + 2
+      end
     end
     local key = P .. 'h:' .. name
-    if #sets > 0 then redis.call('HSET', key, unpack(sets)) end
-    if #dels > 0 and not h.fresh then redis.call('HDEL', key, unpack(dels)) end
+    if set > 0 then redis.call('HSET', key, unpack(sets, 1, set)) end
+    if del > 0 and not h.fresh then redis.call('HDEL', key, unpack(dels, 1, del)) end
     if h.idle and not ruled(h) then
       redis.call('PEXPIRE', key, CFG.idle)
     elseif h.idle ~= nil then
