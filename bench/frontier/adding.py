@@ -13,6 +13,8 @@ from bench.frontier.web import Spread, Web
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.servers.programs import Kind
+
 SPREADS: tuple[Spread, ...] = ("even", "zipf")
 
 
@@ -26,20 +28,22 @@ class Case:
     known: float = 0.0
     batch: int = 200
     rounds: int = 1
+    kind: Kind = "redis"
 
 
 async def measure(scale: Scale, log: Log) -> Figures:
     """The figures are those of the larger size, all new, the worse of both spreads."""
-    reported: list[Cost] = []
+    reported: dict[Kind, list[Cost]] = {"redis": [], "valkey": []}
     for case in _cases(scale):
         cost = await middle(partial(_measure, scale, case), rounds=case.rounds)
-        log.add("add", hosts=case.hosts, spread=case.spread, known=case.known, batch=case.batch,
-                **cost.row("urls"))  # fmt: skip
+        log.add("add", server=case.kind, hosts=case.hosts, spread=case.spread, known=case.known,
+                batch=case.batch, **cost.row("urls"))  # fmt: skip
         if case.rounds > 1:
-            reported.append(cost)
+            reported[case.kind].append(cost)
     return {
-        "redis_us_per_add": max(cost.server_us for cost in reported),
-        "client_us_per_add": max(cost.client_us for cost in reported),
+        "redis_us_per_add": max(cost.server_us for cost in reported["redis"]),
+        "valkey_us_per_add": max(cost.server_us for cost in reported["valkey"]),
+        "client_us_per_add": max(cost.client_us for cost in reported["redis"]),
     }
 
 
@@ -49,6 +53,7 @@ def _cases(scale: Scale) -> Iterator[Case]:
         yield Case(1000, few, spread)
         yield Case(1000, few, spread, known=0.45)
         yield Case(many // 5, many, spread, rounds=3)
+        yield Case(many // 5, many, spread, rounds=3, kind="valkey")
         yield Case(many // 5, many, spread, known=0.45)
     for batch in (100, 500):
         yield Case(1000, few, "zipf", batch=batch)
@@ -56,7 +61,7 @@ def _cases(scale: Scale) -> Iterator[Case]:
 
 async def _measure(scale: Scale, case: Case) -> Cost:
     web = Web("add", case.hosts, spread=case.spread, known=case.known)
-    with server("valkey", scale) as running:
+    with server(case.kind, scale) as running:
         meter = Meter(running)
         async with open_job(running.url, name="add", config=NO_DELAY) as (frontier, _):
             return await add_all(frontier, web.batches(case.urls, size=case.batch), meter=meter)

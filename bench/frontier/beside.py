@@ -23,7 +23,7 @@ ADDING_AT_ONCE = 3
 async def measure(scale: Scale, log: Log) -> Figures:
     """Both rates over the same seconds, by the clock on the wall."""
     seconds = scale.of(20, 5)
-    with server("valkey", scale) as running:
+    with server("redis", scale) as running:
         meter = Meter(running)
         async with open_job(running.url, name="beside", config=NO_DELAY) as (frontier, _):
             web = Web("beside", 10_000, spread="zipf")

@@ -115,3 +115,12 @@ async def drain(
     cost.wall_s = time.perf_counter() - wall_s
     cost.server_s = meter.cpu_s() - before_s
     return cost
+
+
+async def warm_up(url: str, *, meter: Meter) -> int:
+    """Memory once scripts are loaded and their interpreter has grown to its working size."""
+    async with open_job(url, name="warm-up", config=NO_DELAY) as (frontier, job):
+        requests = [Request(job.id, f"https://host-{n}.example.com/") for n in range(4000)]
+        await add_all(frontier, [requests[n : n + 500] for n in range(0, 4000, 500)], meter=meter)
+        await drain(frontier, job, meter=meter, most=4000)
+        return meter.memory_bytes()

@@ -2,15 +2,17 @@
 
 Every host gets one request: that is an active host, counted with all that it brought: its record,
 queue and place in the index, the request, and the seen URL. Fetched and settled, what is left is an
-idle host, the seen URL again counted in. A pending URL is counted in the same way, less its length.
+idle host; its seen URL, which has a figure of its own, is forgotten with its job before idle hosts
+are counted. A pending URL is counted in the same way, less its length.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench.frontier.crawl import ONE_A_TURN, HandClock, add_all, drain, open_job
+from bench.frontier.crawl import ONE_A_TURN, HandClock, add_all, drain, open_job, warm_up
 from bench.frontier.meter import Figures, Log, Meter, Scale, server
+from bench.frontier.stopping import sweep
 from bench.frontier.web import Web
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ async def _pending(scale: Scale, log: Log, kind: Kind) -> Figures:
     with server(kind, scale) as running:
         meter = Meter(running)
         async with open_job(running.url, name="pending", config=ONE_A_TURN) as (frontier, _):
-            before = meter.memory_bytes()
+            before = await warm_up(running.url, meter=meter)
             web = Web("pending", hosts, spread="each")
             lengths = 0
             for batch in web.batches(hosts * each, size=500):
@@ -53,7 +55,7 @@ async def _hosts(scale: Scale, log: Log, kind: Kind) -> Figures:
         meter = Meter(running)
         job = open_job(running.url, name="hosts", config=ONE_A_TURN, clock=clock)
         async with job as (frontier, record):
-            before = meter.memory_bytes()
+            before = await warm_up(running.url, meter=meter)
             web = Web("hosts", hosts, spread="each")
             await add_all(frontier, web.batches(hosts, size=500), meter=meter)
             active = (meter.memory_bytes() - before) / hosts
@@ -62,6 +64,10 @@ async def _hosts(scale: Scale, log: Log, kind: Kind) -> Figures:
             assert cost.units == hosts, f"{hosts - cost.units} hosts were not asked"
             log.add("lease and settle", server=kind, hosts=hosts, delay_ms=1000,
                     **cost.row("requests"))  # fmt: skip
+            with_seen = (meter.memory_bytes() - before) / hosts
+            await frontier.jobs.stop(record.id)
+            await sweep(frontier, record)
             idle = (meter.memory_bytes() - before) / hosts
-            log.add("memory of an idle host", server=kind, hosts=hosts, bytes=idle)
+            log.add("memory of an idle host", server=kind, hosts=hosts, bytes=idle,
+                    with_its_seen_url=with_seen)  # fmt: skip
     return {"bytes_per_active_host": active, "bytes_per_idle_host": idle}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from bench.frontier.crawl import (
     NO_DELAY,
@@ -17,26 +18,33 @@ from bench.frontier.crawl import (
 from bench.frontier.meter import Figures, Log, Meter, Scale, server
 from bench.frontier.web import Web
 
+if TYPE_CHECKING:
+    from tests.servers.programs import Kind
+
 HOSTS = 2000
+KINDS: tuple[Kind, ...] = ("redis", "valkey")
 
 
 async def measure(scale: Scale, log: Log) -> Figures:
     """Batches of fifty, one call at a time, until all is done; medians of three rounds."""
+    figures: Figures = {}
+    for kind in KINDS:
+        costs = []
+        for delayed in (False, True):
+            cost = await middle(partial(_measure, scale, kind=kind, delayed=delayed), rounds=3)
+            log.add("lease and settle", server=kind, delay_ms=1000 * delayed, hosts=HOSTS,
+                    **cost.row("requests"))  # fmt: skip
+            costs.append(cost)
+        figures[f"{kind}_us_per_request"] = max(cost.server_us for cost in costs)
+        figures.setdefault("client_us_per_request", max(cost.client_us for cost in costs))
+    return figures
+
+
+async def _measure(scale: Scale, *, kind: Kind, delayed: bool) -> Cost:
     urls = scale.of(60_000, 10_000)
-    free = await middle(partial(_measure, scale, urls=urls, delayed=False), rounds=3)
-    log.add("lease and settle", delay_ms=0, hosts=HOSTS, **free.row("requests"))
-    paced = await middle(partial(_measure, scale, urls=urls, delayed=True), rounds=3)
-    log.add("lease and settle", delay_ms=1000, hosts=HOSTS, **paced.row("requests"))
-    return {
-        "redis_us_per_request": max(free.server_us, paced.server_us),
-        "client_us_per_request": max(free.client_us, paced.client_us),
-    }
-
-
-async def _measure(scale: Scale, *, urls: int, delayed: bool) -> Cost:
     config = ONE_A_TURN if delayed else NO_DELAY
     clock = HandClock() if delayed else None
-    with server("valkey", scale) as running:
+    with server(kind, scale) as running:
         meter = Meter(running)
         async with open_job(running.url, name="lease", config=config, clock=clock) as (
             frontier,

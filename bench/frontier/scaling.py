@@ -50,7 +50,7 @@ async def measure(scale: Scale, log: Log) -> Figures:
     """Adds to as many hosts, then leases at both sizes."""
     many, clock = scale.of(1_000_000, 50_000), HandClock()
     figures: Figures = {}
-    with server("valkey", scale) as running:
+    with server("redis", scale) as running:
         meter = Meter(running)
         async with AsyncExitStack() as stack:
             sets = []
@@ -79,7 +79,7 @@ async def _lease(sets: list[DataSet], log: Log, meter: Meter) -> Figures:
 async def _add(scale: Scale, log: Log) -> Figures:
     """First one URL to each host, then more to hosts that are there already."""
     hosts, worst = scale.of(1_000_000, 50_000), 0.0
-    with server("valkey", scale) as running:
+    with server("redis", scale) as running:
         meter = Meter(running)
         async with open_job(running.url, name="add", config=ONE_A_TURN) as (frontier, _):
             web = Web("add", hosts)

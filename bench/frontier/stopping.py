@@ -10,7 +10,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from bench.frontier.crawl import NO_DELAY, add_all, open_job
+from bench.frontier.crawl import NO_DELAY, add_all, open_job, warm_up
 from bench.frontier.meter import Figures, Log, Meter, Scale, server
 from bench.frontier.web import Web
 from skitter.frontier import Caretaker
@@ -39,7 +39,7 @@ async def _measure(scale: Scale, *, urls: int, hosts: int) -> Figures:
     with server("valkey", scale) as running:
         meter = Meter(running)
         async with open_job(running.url, name="stop", config=NO_DELAY) as (frontier, job):
-            empty = meter.memory_bytes()
+            empty = await warm_up(running.url, meter=meter)
             web = Web("stop", hosts, spread="each")
             await add_all(frontier, web.batches(urls, size=500), meter=meter)
             full = meter.memory_bytes()
@@ -48,7 +48,7 @@ async def _measure(scale: Scale, *, urls: int, hosts: int) -> Figures:
             started_s = time.perf_counter()
             await frontier.jobs.stop(job.id)
             stop_ms = (time.perf_counter() - started_s) * 1000
-            figures = await _sweep(frontier, job)
+            figures = await sweep(frontier, job)
             longest = [entry["duration"] for entry in meter.client.slowlog_get(100_000)]
             left = (meter.memory_bytes() - empty) / (full - empty)
     return figures | {
@@ -58,7 +58,7 @@ async def _measure(scale: Scale, *, urls: int, hosts: int) -> Figures:
     }
 
 
-async def _sweep(frontier: Frontier, job: Job) -> Figures:
+async def sweep(frontier: Frontier, job: Job) -> Figures:
     """Tend until nothing is queued and nothing waits to be swept, without pauses."""
     caretaker = Caretaker(frontier)
     prefix = frontier.shards.prefixes[0]
