@@ -7,11 +7,15 @@ that a client did can lie after its end.
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skitter.frontier.lease import boot_ms
 from tests.chaos.orders import LEASE_MS
+from tests.chaos.web import SLOW_MS
 
 if TYPE_CHECKING:
     from random import Random
@@ -40,9 +44,9 @@ class Crew:
         order = replace(self._order, worker=worker, reap=reap)
         self._members[worker] = self._nursery.start(self._role, order)
 
-    async def kill_one(self, *, report: bool, restart_s: float) -> None:
+    async def kill_one(self, *, report: bool, restart_s: float, worker: str = "") -> None:
         """Kill a client at this very moment; its successor may know of the death and report it."""
-        worker = self._pick()
+        worker = worker or self._pick()
         if not worker:
             return
         child = self._members.pop(worker)
@@ -51,6 +55,21 @@ class Crew:
         await child.wait(5)
         await asyncio.sleep(restart_s)
         self.start(reap=worker if report else "")
+
+    async def kill_in_flight(self, *, patience_s: float) -> None:
+        """Kill a client that waits for a slow host's answer, as soon as there is one."""
+        for _ in range(int(patience_s / 0.01)):
+            for worker in sorted(set(self._members) - self._stopped):
+                if self._is_waiting(worker):
+                    await self.kill_one(report=True, restart_s=0, worker=worker)
+                    return
+            await asyncio.sleep(0.01)
+
+    def _is_waiting(self, worker: str) -> bool:
+        path = Path(self._order.folder) / f"{worker}.history"
+        lines = path.read_text().splitlines()[-20:] if path.exists() else []
+        writes = [line for line in map(json.loads, lines) if line["event"] == "write"]
+        return any(w["ms"] >= SLOW_MS and boot_ms() < w["at"] + w["ms"] / 2 for w in writes)
 
     async def stop_one(self, *, more_ms: float) -> None:
         """Freeze a client until its leases have run out, then let it go on."""

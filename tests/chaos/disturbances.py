@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 WEIGHTS = {
     "kill client": 5,
     "kill and report": 5,
+    "kill in flight": 2,
     "stop client": 4,
     "kill server": 2,
     "pause server": 2,
@@ -56,6 +57,9 @@ class Disturbances:
 
     async def _kill_and_report(self) -> None:
         await self.crew.kill_one(report=True, restart_s=0)
+
+    async def _kill_in_flight(self) -> None:
+        await self.crew.kill_in_flight(patience_s=1.0)
 
     async def _stop_client(self) -> None:
         await self.crew.stop_one(more_ms=self.roll.uniform(150, 500))

@@ -101,7 +101,7 @@ PLANTS = {
         Plant(
             "reap keeps the host's clock",
             found_by=("gaps_under_policy", "concurrency_over_policy"),
-            stirred_by=("kill and report",) * 10,
+            stirred_by=("kill in flight",) * 6,
             edits=(("reap", "{age = 0, latency = -1, status = -1, retry_after = blind}", "nil"),),
         ),
         Plant(

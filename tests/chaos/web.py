@@ -14,7 +14,8 @@ from typing import Literal
 Fate = Literal["done", "retry", "bury"]
 
 HOSTS = 12
-_POLICIES = ((0, 2), (0, 3), (30, 1), (30, 1), (60, 1), (250, 1))
+SLOW_MS = 120.0
+_POLICIES = ((0, 2), (0, 3), (30, 1), (30, 1), (60, 1), (500, 1))
 # Slow hosts get few pages, so that a round is as long as its faults and not longer.
 _WEIGHTS = (8, 8, 6, 6, 4, 1)
 
@@ -59,7 +60,7 @@ class TinyWeb:
         """Long where hosts are slow: there clients are often killed while they wait for it."""
         number = self.numbers[url]
         slow = self.policy(self.hosts[number])[0] > 100
-        return 80.0 if slow else 2.0 + number % 9
+        return SLOW_MS if slow else 2.0 + number % 9
 
     @staticmethod
     def policy(host: str) -> tuple[int, int]:
