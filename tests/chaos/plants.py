@@ -102,7 +102,7 @@ PLANTS = {
             "reap keeps the host's clock",
             found_by=("gaps_under_policy", "concurrency_over_policy"),
             stirred_by=("kill in flight",) * 6,
-            edits=(("reap", "{age = 0, latency = -1, status = -1, retry_after = blind}", "nil"),),
+            edits=(("reap", "{0, -1, -1, blind}", "nil"),),
         ),
         Plant(
             "seen but not queued",

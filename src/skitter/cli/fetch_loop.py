@@ -118,7 +118,15 @@ class FetchLoop:
             if found is None or not found.leases:
                 await asyncio.sleep(min(found.retry_ms, 100) / 1000 if found else 0.02)
                 continue
+            if found.leases[0].alone:
+                await self._finish()
             self._begin(found.leases)
+            if found.leases[0].alone:
+                await self._finish()
+        await self._finish()
+
+    async def _finish(self) -> None:
+        """Wait for all that was begun: a request that workers died with runs by itself."""
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def keep(self) -> None:

@@ -71,7 +71,8 @@ class Caretaker:
                 log.warning("caretaking failed", shard=shard, error=str(error))
 
     async def _lock(self, shard: int) -> int:
-        hold_ms = max(5000, int(self._tick_s * 10_000))
+        # Short, so that another goes on soon after this one has died; two at once do no harm.
+        hold_ms = max(1500, int(self._tick_s * 3000))
         return int(await self._shards.run(shard, "lock", "caretaker", self._name, hold_ms))
 
     async def _unlock(self) -> None:

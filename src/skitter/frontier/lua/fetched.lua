@@ -10,8 +10,7 @@ local answer, changed = {}, {}
 for i, r in ipairs(read_leases(worker, tokens)) do
   answer[i] = r and 1 or 0
   if r and r.held then
-    local f = fetches[i]
-    give_back(host(r.host), r.egress, {age = f[1], latency = f[2], status = f[3], retry_after = f[4]})
+    give_back(host(r.host), r.egress, fetches[i])
     r.held = false
     if r.no == '' then
       drop_lease(worker, tokens[i], r)

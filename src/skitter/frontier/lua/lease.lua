@@ -93,7 +93,7 @@ local function put_off(h, lane, single)
   end
   if not soonest then rest(h, lane); return true end
   if soonest <= now then return false end
-  redis.call('ZADD', P .. 'r' .. lane, soonest, h.name)
+  redis.call('ZADD', P .. 'r' .. lane, string.format('%d', soonest), h.name)
   return true
 end
 

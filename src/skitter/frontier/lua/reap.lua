@@ -14,7 +14,7 @@ local function take_back(worker, token, r)
   if r.held then
     -- It may have read a robots.txt that asks for a long pause, and died before it could say so.
     local blind = job(r.no).robots and robots_unknown(h) and CFG.lease or 0
-    give_back(h, r.egress, {age = 0, latency = -1, status = -1, retry_after = blind})
+    give_back(h, r.egress, {0, -1, -1, blind})
   end
   drop_lease(worker, token, r)
   reaped = reaped + 1

@@ -30,8 +30,7 @@ end
 local function settle(token, r, s)
   local outcome, fetch, wait, reason, detail, page, figures = unpack(s)
   if r.held then
-    give_back(host(r.host), r.egress,
-      fetch and {age = fetch[1], latency = fetch[2], status = fetch[3], retry_after = fetch[4]} or nil)
+    give_back(host(r.host), r.egress, fetch or nil)
   end
   drop_lease(worker, token, r)
   if page == 1 then

@@ -1,16 +1,20 @@
 -- Hosts: read once a script, changed in memory, written once at the end.
 -- A host's pace is decided here and nowhere else.
 local hosts = {}
+local FAR = string.format('%d', now + 2 * CFG.lease)
 local PACE = {pd = true, jd = true, cd = true, ad = true, ll = true}
 
 local function host(name)
   local h = hosts[name]
   if h then return h end
-  local flat, fields = redis.call('HGETALL', P .. 'h:' .. name), {}
+  local flat = redis.call('HGETALL', P .. 'h:' .. name)
+  -- Named in advance, a table has the room at once and need not grow.
+  local fields = {n = nil, o = nil, c = nil, ll = nil, f = nil, w = nil, rk = nil, cd = nil}
   for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
   -- Runs of start() are asked of nobody: no pace, no robots.txt.
   if name == '~' then fields.pd, fields.pc, fields.rk = 0, 1000, now + CFG.lease end
-  h = {name = name, f = fields, dirty = {}, fresh = #flat == 0}
+  h = {name = name, f = fields, dirty = {n = nil, o = nil, c = nil, ll = nil, f = nil, w = nil},
+       fresh = #flat == 0, idle = nil, delay = nil}
   hosts[name] = h
   return h
 end
@@ -133,6 +137,7 @@ end
 -- Lanes that found the host busy wait in its field w; they are ready again when a turn comes back.
 local function wake(h, at)
   if not h.f.w then return end
+  at = string.format('%d', at)
   for lane in string.gmatch(h.f.w, '%S+') do
     if h.f['q' .. lane] then redis.call('ZADD', P .. 'r' .. lane, at, h.name) end
   end
@@ -142,23 +147,24 @@ end
 local function rest(h, lane)
   local w = h.f.w or ''
   if not string.find(w, lane, 1, true) then put(h, 'w', w == '' and lane or w .. ' ' .. lane) end
-  redis.call('ZADD', P .. 'r' .. lane, now + 2 * CFG.lease, h.name)
+  redis.call('ZADD', P .. 'r' .. lane, FAR, h.name)
 end
 
 -- A fetch came back: `age` ms ago its response's head arrived, or the attempt failed.
--- fetch = {age, latency, status, retry_after}, or nil when nothing was sent. Status 0 is a failed
+-- fetch = {age, latency, status, retry after}, or nil when nothing was sent. Status 0 is a failed
 -- attempt; −1 a worker that died, so that nobody knows.
 local function give_back(h, egress, fetch)
   local s = suffix(egress)
   local out = math.max(0, out_of(h, egress) - 1)
   put(h, 'o' .. s, out > 0 and out or nil)
   if fetch then
-    if fetch.latency >= 0 then put(h, 'll', math.floor(fetch.latency)) end
-    adapt(h, fetch.status)
-    if fetch.status >= 0 then count(h, 'f', 'hf') end
-    if fetch.status == 0 or fetch.status >= 400 then count(h, 'x', 'hx') end
-    local wait = math.max(delay_of(h), math.min(fetch.retry_after, CFG.max_wait))
-    local clock = now - fetch.age + wait + (wait > 0 and TICK or 0)
+    local age, latency, status, retry_after = fetch[1], fetch[2], fetch[3], fetch[4]
+    if latency >= 0 then put(h, 'll', math.floor(latency)) end
+    adapt(h, status)
+    if status >= 0 then count(h, 'f', 'hf') end
+    if status == 0 or status >= 400 then count(h, 'x', 'hx') end
+    local wait = math.max(delay_of(h), math.min(retry_after, CFG.max_wait))
+    local clock = now - age + wait + (wait > 0 and TICK or 0)
     put(h, 'c' .. s, math.ceil(math.max(clock_of(h, egress), clock)))
   end
   if out == 0 or (delay_of(h) <= 0 and out < concurrency_of(h)) then

@@ -9,11 +9,17 @@ local function queue_key(name, no, priority)
   return P .. 'q:' .. name .. ':' .. no .. ':' .. priority
 end
 
+-- Most hosts have one queue in a lane, and most of those read alike: such are read once, and shared.
+local alike = {}
+
 local function read_refs(text)
-  local refs = {}
+  local refs = alike[text or '']
+  if refs then return refs end
+  refs = {}
   for no, priority, effective in string.gmatch(text or '', '([^: ]+):([^: ]+):([^: ]+)') do
     refs[#refs + 1] = {no = no, priority = tonumber(priority), effective = tonumber(effective)}
   end
+  if #refs == 1 then alike[text] = refs end
   return refs
 end
 
@@ -95,8 +101,9 @@ local function add_ref(h, no, priority)
   for i = 1, #refs do
     if refs[i].no == no and refs[i].priority == priority then return end
   end
-  refs[#refs + 1] = {no = no, priority = priority}
-  write_refs(h, lane, in_order(refs))
+  local more = {unpack(refs)}
+  more[#more + 1] = {no = no, priority = priority}
+  write_refs(h, lane, in_order(more))
 end
 
 -- Of several jobs at one host the most polite one sets the pace.
