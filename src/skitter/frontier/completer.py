@@ -58,7 +58,7 @@ class Completer:
         counts = await self._read(record)
         if record.job.max_pages is not None:
             if sum(stats.quota_used for stats in counts.values()) >= record.job.max_pages:
-                return await self._jobs.end(job, outcome="limit reached", version=record.version)
+                return await self._jobs.end(record, outcome="limit reached")
             await self._balance(record, counts)
         held = int(await self._shards.run(self._home(record), "job_held", record.no))
         if held or any(stats.pending for stats in counts.values()):
@@ -73,7 +73,7 @@ class Completer:
         if not unchanged or await self._read(again) != counts:
             return False
         closed = await self._close(again, counts)
-        if closed and await self._jobs.end(job, outcome="finished", version=again.version):
+        if closed and await self._jobs.end(again, outcome="finished"):
             log.info("job finished", job=job)
             return True
         await self._jobs.tell(job)

@@ -130,10 +130,9 @@ class LiveJobs:
         """Give all that it has queued another priority."""
         return await self._change(job, "reprioritise", str(priority))
 
-    async def end(self, job: str, *, outcome: Outcome, version: int) -> bool:
-        """End it unless its record changed since `version`, or it is held open."""
-        known = await self.known(job)
-        answer, record = await self._change_home(known.no, "end", outcome, version)
+    async def end(self, seen: JobRecord, *, outcome: Outcome) -> bool:
+        """End a job unless its record changed since it was seen, or it is held open."""
+        answer, record = await self._change_home(seen.no, "end", outcome, seen)
         if record:
             await self._tell(record)
         return answer == "ok"
@@ -221,7 +220,7 @@ class LiveJobs:
 
     async def _change(self, job: str, verb: str, value: str = "") -> JobRecord:
         known = await self.known(job)
-        answer, record = await self._change_home(known.no, verb, value, -1)
+        answer, record = await self._change_home(known.no, verb, value)
         if record is None:
             raise UnknownJob(job=job)
         await self._tell(record)
@@ -230,10 +229,11 @@ class LiveJobs:
         return record
 
     async def _change_home(
-        self, no: str, verb: str, value: str, version: int
+        self, no: str, verb: str, value: str, seen: JobRecord | None = None
     ) -> tuple[str, JobRecord | None]:
+        version, shards = (seen.version, len(seen.shards)) if seen else (-1, -1)
         answer, flat = await self._shards.run(
-            self._home(no), "job_change", no, verb, value, version
+            self._home(no), "job_change", no, verb, value, version, shards
         )
         return answer.decode(), _record(no, as_fields(flat)) if flat else None
 

@@ -158,7 +158,8 @@ class Crawl:
         return self.frontier.shards.prefixes[shard_of_host(host, count)] + name
 
     async def counts_are_right(self) -> None:
-        assert await recount(self.frontier) == []
+        mismatches = await recount(self.frontier)
+        assert mismatches == [], mismatches
 
     async def wind_up(self) -> None:
         """End and forget everything, and see that nothing is left of it."""

@@ -66,7 +66,7 @@ async def test_a_resume_that_was_cut_short_is_finished_by_a_caretaker(crawl: Cra
     assert await crawl.lease() == []
     jobs = crawl.frontier.jobs
     no = (await jobs.known("j")).no
-    await jobs._change_home(no, "resume", "", -1)  # and dies before it tells anyone
+    await jobs._change_home(no, "resume", "")  # and dies before it tells anyone
     await crawl.tend(times=2)
     assert len(await crawl.lease()) == 20
 
@@ -75,7 +75,7 @@ async def test_a_stop_that_was_cut_short_is_finished_by_a_caretaker(crawl: Crawl
     await crawl.job()
     await crawl.add(*(f"https://{host}/" for host in hosts(20)))
     jobs = crawl.frontier.jobs
-    await jobs._change_home((await jobs.known("j")).no, "end", "cancelled", -1)
+    await jobs._change_home((await jobs.known("j")).no, "end", "cancelled")
     await crawl.tend(times=2)
     assert await crawl.lease() == []
     stats = await crawl.frontier.stats.job("j")

@@ -7,12 +7,14 @@
 -- ARGV[3] string  'pause', 'resume', 'end' or 'reprioritise'
 -- ARGV[4] string  the outcome ('end'), the priority ('reprioritise'), or ''
 -- ARGV[5] number  the version that the record must have, or −1 for any
+-- ARGV[6] number  how many shards must be attached, or −1 for any
 -- Returns {'ok'|'gone'|'ended'|'held'|'moved', flat home record}
 local no, verb, key = ARGV[2], ARGV[3], P .. 'J:' .. ARGV[2]
-local r = redis.call('HMGET', key, 's', 'v')
+local r = redis.call('HMGET', key, 's', 'v', 'shards')
 if not r[1] then return {'gone', {}} end
 if r[1] == 'e' then return {'ended', redis.call('HGETALL', key)} end
-if tonumber(ARGV[5]) >= 0 and r[2] ~= ARGV[5] then return {'moved', redis.call('HGETALL', key)} end
+local moved = tonumber(ARGV[5]) >= 0 and r[2] ~= ARGV[5]
+if moved or tonumber(ARGV[6]) >= 0 and (r[3] or '0') ~= ARGV[6] then return {'moved', redis.call('HGETALL', key)} end
 if verb == 'end' and ARGV[4] == 'finished' then
   redis.call('ZREMRANGEBYSCORE', P .. 'hold:' .. no, '-inf', now)
   if redis.call('EXISTS', P .. 'hold:' .. no) == 1 then return {'held', redis.call('HGETALL', key)} end
