@@ -128,7 +128,8 @@ async def test_a_dead_letter_replayed_while_its_job_is_closing_is_not_thrown_awa
     replaying = asyncio.create_task(frontier.dead.replay(letters))
     await asyncio.wait([replaying], timeout=0.2)
     assert not replaying.done()
-    assert await frontier.jobs.end(record, outcome="finished")
+    seen = await frontier.jobs.record("j")
+    assert await frontier.jobs.end(seen, outcome="finished")
     assert await asyncio.wait_for(replaying, 10) == [False]
     assert (await frontier.stats.job("j")).discarded == 0
     assert len(await frontier.dead.find()) == 1
