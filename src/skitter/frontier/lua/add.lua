@@ -20,7 +20,6 @@ local function refusal(j)
 end
 
 local function over_budget(j, name, key, fingerprint)
-  if not j.per_host then return false end
   local budgets = P .. 'b:' .. j.no
   if (tonumber(redis.call('HGET', budgets, name)) or 0) < j.per_host then return false end
   return redis.call('SISMEMBER', key, fingerprint) == 0
@@ -42,7 +41,7 @@ local function add_to(j, priority, name, last)
   for i = at, last, 2 do
     local fingerprint = ARGV[i]
     local key = bucket_key(scope, remainder(fingerprint, 2 * scope.size))
-    if over_budget(j, name, key, fingerprint) then
+    if j.per_host and over_budget(j, name, key, fingerprint) then
       letters[#letters + 1] = 'b'
     elseif redis.call('SADD', key, fingerprint) == 0 then
       letters[#letters + 1] = 'k'

@@ -60,7 +60,11 @@ end
 
 -- Rankings are kept where a count passes a power of two: near enough to find the top, and cheap.
 -- The busiest thousand stay in the index of a count that only grows.
+local POWERS = {}
+for exponent = 1, 40 do POWERS[2 ^ exponent] = true end
+
 local function rank(name, index, before, after)
+  if after == before + 1 and not POWERS[after] then return end
   local _, was = math.frexp(before)
   local _, is = math.frexp(after)
   if was == is then return end

@@ -58,7 +58,7 @@ local function place_of(j, priority)
   if not place then
     local effective = j.priority + priority
     local lane = band_of(effective) .. j.lane
-    place = {lane = lane, field = 'q' .. lane, effective = effective,
+    place = {lane = lane, field = 'q' .. lane, effective = effective, tail = ':' .. j.no .. ':' .. priority,
              text = j.no .. ':' .. priority .. ':' .. effective}
     j.places[priority] = place
   end
@@ -130,7 +130,7 @@ end
 
 -- Requests joined a queue that its host knows already.
 local function lengthen(name, no, by)
-  local after = redis.call('HINCRBY', P .. 'h:' .. name, 'n', by)
+  local after = redis.call('HINCRBY', P .. 'h:' .. name, 'n', string.format('%d', by))
   rank(name, 'hp', after - by, after)
   tally(no, 'qd', by)
   return true
@@ -141,7 +141,7 @@ local function found_host(name, no, priority, by)
   local key, j = P .. 'h:' .. name, job(no)
   if j.delay or j.concurrency or redis.call('EXISTS', key) == 1 then return false end
   local place = place_of(j, priority)
-  redis.call('HSET', key, 'n', by, place.field, place.text)
+  redis.call('HSET', key, 'n', string.format('%d', by), place.field, place.text)
   make_ready(place.lane, name)
   rank(name, 'hp', 0, by)
   tally(no, 'qd', by)
@@ -151,7 +151,7 @@ end
 -- entries: array of queue entries; front: they go before what is queued, in their order.
 -- A queue that was there already is known to its host, which then need not be read.
 local function push(name, no, priority, entries, front)
-  local key, length = queue_key(name, no, priority), 0
+  local key, length = P .. 'q:' .. name .. place_of(job(no), priority).tail, 0
   for first = 1, #entries, 1000 do
     local last = math.min(first + 999, #entries)
     if front then
