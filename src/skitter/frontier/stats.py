@@ -68,7 +68,7 @@ class JobStats:
 
 @dataclass(frozen=True, slots=True)
 class FrontierStats:
-    """The whole frontier, now. busy_hosts have work in some lane; seen counts fingerprints."""
+    """The whole frontier, now. leased counts permits too; workers are those that hold either."""
 
     live_jobs: int
     leased: int
