@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from skitter.frontier import Frontier
 
 _KNOWN = re.compile(
-    r"(m|z|due|x|xt|hp|hf|hx|e|maybe|sweep|unpark|tell|live|exp|ids|nos"
-    r"|(h|l|d|xj|j|f|b|k|lock|p|J|hold):.+|r[123].{8})",
+    r"(m|z|due|x|xt|hp|hf|hx|e|eg|ev|ex|maybe|sweep|unpark|tell|live|exp|ids|nos|ws"
+    r"|(h|l|d|xj|j|f|b|k|lock|p|J|hold|t|td):.+|r[123].{8})",
     re.DOTALL,
 )
 _SETTLED = ("dn", "bu", "di")
@@ -88,18 +88,11 @@ def _job_sums(no: str, fields: dict[str, str], *, dead: int) -> Iterator[str]:
 
 
 def _host_counts(shard: ShardSnapshot) -> Iterator[str]:
-    queued: Counter[str] = Counter()
-    for queue, length in shard.queues.items():
-        queued[queue.host] += length
     out: Counter[tuple[str, str]] = Counter()
     for lease in shard.leases:
         if lease.held:
             out[lease.host, "o" if lease.egress == "direct" else f"o:{lease.egress}"] += 1
     hosts = shard.named("h:")
-    for name in sorted({*queued, *hosts}):
-        said = _number(hosts.get(name, {}), "n")
-        if said != queued[name]:
-            yield f"host {name}: n says {said} queued, there are {queued[name]}"
     said_out = {
         (name, key): int(float(value))
         for name, fields in hosts.items()
@@ -125,6 +118,9 @@ def _queues(shard: ShardSnapshot) -> Iterator[str]:
         parked = f"{queue.priority} {queue.host}" in shard.sets.get(f"p:{queue.no}", set())
         if not lanes and not parked:
             yield f"queue {queue} is in no index and not parked: nobody will lease it"
+        said = f"{queue.no}:{queue.priority}" in hosts.get(queue.host, {}).get("k", "").split()
+        if parked != said:
+            yield f"queue {queue}: parked is {parked}, and its host says {said}"
     for no, fields in shard.named("j:").items():
         if shard.sets.get(f"p:{no}") and _may_run(fields) and no not in _to_tend(shard):
             yield f"job {no}: queues are parked though it may run, and nobody will unpark them"
@@ -218,15 +214,23 @@ def _dead(shard: ShardSnapshot) -> Iterator[str]:
 
 
 def _ranking(shard: ShardSnapshot) -> Iterator[str]:
-    """The index of queued is right within a power of two, and has no one with less than two."""
+    """The index of queued is right within a power of two, and has no one with less than two.
+
+    A host of several queues has at least the longest of them there, at most twice all of them.
+    """
     ranked = shard.zsets.get("hp", {})
-    hosts = shard.named("h:")
-    for name in sorted({*ranked, *hosts}):
-        queued = _number(hosts.get(name, {}), "n")
-        score = ranked.get(name, 0.0)
-        expected = math.frexp(queued)[1] if queued >= 2 else 0
-        if math.frexp(score)[1] != expected:
-            yield f"host {name}: the ranking says {score:g} queued, there are {queued}"
+    queues: dict[str, list[int]] = defaultdict(list)
+    for queue, length in shard.queues.items():
+        queues[queue.host].append(length)
+    for name in sorted({*ranked, *queues}):
+        lengths = queues.get(name, [0])
+        least, most = _power(max(lengths)), _power(sum(lengths)) + (len(lengths) > 1)
+        if not least <= _power(ranked.get(name, 0)) <= most:
+            yield f"host {name}: the ranking says {ranked.get(name, 0):g} queued of {lengths}"
+
+
+def _power(count: float) -> int:
+    return math.frexp(count)[1] if count >= 2 else 0
 
 
 _CHECKS: tuple[Callable[[ShardSnapshot], Iterator[str]], ...] = (

@@ -118,7 +118,7 @@ async def _shard(frontier: Frontier, number: int, keys: list[bytes]) -> ShardSna
                 shard.delayed = [Delayed(_text(row[1]), _text(row[2])) for row in rows]
         elif kind == b"set":
             shard.sets[name] = {_text(member) for member in value}
-        elif not (kind == b"string" and (name.startswith("s:") or name == "no")):
+        elif not (kind == b"string" and (name.startswith(("s:", "w:")) or name == "no")):
             shard.strange.append(f"{name} ({kind.decode()})")
     await _read_packed(frontier, shard, raw)
     return shard

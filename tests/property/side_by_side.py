@@ -208,7 +208,8 @@ class SideBySide(RuleBasedStateMachine):
                 job.state = "running"
             self.let_go(name)
         for _ in range(400):
-            if all(job.state == "ended" for job in self.model.jobs.values()):
+            ended = all(job.state == "ended" for job in self.model.jobs.values())
+            if ended and not self.model.leases:
                 break
             self.finish_some()
         self.tick()

@@ -9,6 +9,7 @@ import ormsgpack
 
 from skitter.frontier.job import politeness_unit
 from skitter.frontier.keys import shard_of_host
+from skitter.frontier.shards import as_fields
 
 if TYPE_CHECKING:
     from skitter.frontier.policy import HostPolicy
@@ -59,31 +60,47 @@ class Hosts:
         fields = dict.fromkeys(("pd", "pc", "bm", "bp", "bl"), False)
         return int(await self._shards.run(shard, "policy", name, ormsgpack.packb(fields)))
 
+    async def bar(self, host: str, egress: str, ms: int) -> int:
+        """Let no lease come for this host and egress for so long; for how many ms it is barred.
+
+        No longer than the longest Retry-After that is obeyed: a longer bar has to be renewed.
+        """
+        name = self.unit_of(host)
+        shard = shard_of_host(name, self._shards.count)
+        return int(await self._shards.run(shard, "bar", name, egress, ms))
+
     async def state(self, host: str) -> HostState:
         """A host's state; one that was never met has zeros."""
         name = self.unit_of(host)
-        shard = shard_of_host(name, self._shards.count)
-        fields = await self._shards.fields(f"{self._shards.prefixes[shard]}h:{name}")
-        return _state(name, fields)
+        return (await self._states(shard_of_host(name, self._shards.count), [name]))[0]
 
     async def ranking(self, by: Ranking = "queued", *, limit: int = 20) -> list[HostState]:
-        """The hosts at the top, from an index that is right within a factor of two near its end."""
-        names: list[tuple[str, float]] = []
-        for prefix in self._shards.prefixes:
-            names += await self._shards.scored(
-                f"{prefix}{_INDEXES[by]}", 0, 2 * limit - 1, highest=True
-            )
-        states = [await self.state(name) for name, _ in names]
+        """The hosts at the top, from an index that is right within a factor of two near its end.
+
+        In the index of queued requests, a host of several jobs has at least its longest queue.
+        """
+        states: list[HostState] = []
+        for shard, prefix in enumerate(self._shards.prefixes):
+            key = f"{prefix}{_INDEXES[by]}"
+            top = await self._shards.scored(key, 0, 2 * limit - 1, highest=True)
+            states += await self._states(shard, [name for name, _ in top])
         return sorted(states, key=lambda state: int(getattr(state, by)), reverse=True)[:limit]
 
+    async def _states(self, shard: int, names: list[str]) -> list[HostState]:
+        flat = await self._shards.run(shard, "hosts", ormsgpack.packb(names)) if names else []
+        return [
+            _state(name, as_fields(fields), queued=int(queued))
+            for name, queued, fields in zip(names, flat[::2], flat[1::2], strict=True)
+        ]
 
-def _state(host: str, fields: dict[str, bytes]) -> HostState:
+
+def _state(host: str, fields: dict[str, bytes], *, queued: int) -> HostState:
     def number(name: str) -> int:
         return int(float(fields.get(name, b"0")))
 
     return HostState(
         host=host,
-        queued=number("n"),
+        queued=queued,
         fetching=sum(
             int(value) for name, value in fields.items() if name == "o" or name.startswith("o:")
         ),

@@ -4,11 +4,11 @@ Every key of a shard begins with its prefix, `{namespace+shard}`, whose braces m
 cluster. After the prefix:
 
 m            hash    the shard: settings, clock (raw, off), hold, nap, run id, how many shards
-h:<host>     hash    a host: n queued, o[:egress] fetches out, c[:egress] clock, pd/pc/bm/bp policy,
+h:<host>     hash    a host: o[:egress] fetches out, c[:egress] clock, pd/pc/bm/bp policy,
                      jd/jc its jobs' wishes, cd crawl delay, ad adaptive delay, ll last latency,
                      rk robots known until, bl blocked, f fetched, x failed, bu/bw budget used and
                      its window, w lanes waiting for a turn, pw a permit waits until,
-                     q<band><lane> its queues in a lane and band
+                     q<band><lane> its queues in a lane and band, k its parked queues
 q:<host>:<no>:<priority>  list  a queue: entries of one job at one host
 r<band><lane> zset   hosts with work, by the earliest time they may be ready
 p:<no>       set     queues of a paused job, or of one without page quota: 'priority host'
@@ -27,8 +27,13 @@ maybe, sweep, unpark  set  jobs for the caretakers: perhaps complete, to be swep
 lock:<name>  hash    owner, until, fence
 k:<no>       set     a job's cookie jars here: '<jar>:<domain>'
 k:<no>:<jar>:<domain>  hash  cookies
+t:<origin>   hash    its robots.txt: z text, compressed; u fresh until; d the delay it asks for;
+                     n failures to get it, in a row; a asked for by someone until
+td:<host>    zset    a host's origins, by the delay that their robots.txt asks for
 At a job's home:  J:<no> hash record;  hold:<no> zset;  live, exp, tell zset
-On shard 0:       ids, nos hash (id ↔ no);  no  counter
+On shard 0:       ids, nos hash (id ↔ no);  no  counter;  eg hash how egresses stand, alone and at
+                  hosts;  ev, ex zset: those by version (m: ev) and by when they are forgotten
+                  w:<worker> string its heartbeat;  ws zset workers by when it expires
 """
 
 from __future__ import annotations

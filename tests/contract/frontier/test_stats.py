@@ -98,7 +98,6 @@ async def test_the_recount_finds_what_was_tampered_with(crawl: Crawl) -> None:
     scope = crawl.key("a.com", f"d:{no}")
     due = crawl.key("a.com", "due")
     for key, name, word in (
-        (host, "n", "queued"),
         (host, "o", "out"),
         (job, "qd", "qd says"),
         (job, "le", "le says"),
@@ -108,6 +107,10 @@ async def test_the_recount_finds_what_was_tampered_with(crawl: Crawl) -> None:
         await crawl.raw("HINCRBY", key, name, 1)
         assert any(word in mismatch for mismatch in await recount(crawl.frontier)), name
         await crawl.raw("HINCRBY", key, name, -1)
+    ranking = crawl.key("a.com", "hp")
+    await crawl.raw("ZADD", ranking, 64, "a.com")
+    assert any("the ranking says" in mismatch for mismatch in await recount(crawl.frontier))
+    await crawl.raw("ZADD", ranking, 2, "a.com")
     await crawl.raw("ZADD", due, 1, "ghost/token")
     assert any("has no lease" in mismatch for mismatch in await recount(crawl.frontier))
     await crawl.raw("ZREM", due, "ghost/token")

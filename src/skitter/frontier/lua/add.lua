@@ -9,7 +9,7 @@
 -- Returns a letter for each request: n new, k known, b over the host's budget in this job,
 --         j job not known here, e job ended, p job closing (ask again)
 local queues, at = cmsgpack.unpack(ARGV[4]), 5
-local letters, scopes = {}, {}
+local letters, scopes, entries = {}, {}, {}
 readied = {}
 
 local function refusal(j)
@@ -37,7 +37,7 @@ local function scope_for(j, coming)
 end
 
 local function add_to(j, priority, name, last)
-  local scope, entries = scope_for(j, (#ARGV - 4) / 2), {}
+  local scope, new = scope_for(j, (#ARGV - 4) / 2), 0
   for i = at, last, 2 do
     local fingerprint = ARGV[i]
     local key = bucket_key(scope, remainder(fingerprint, 2 * scope.size))
@@ -47,14 +47,15 @@ local function add_to(j, priority, name, last)
       letters[#letters + 1] = 'k'
     else
       letters[#letters + 1] = 'n'
-      entries[#entries + 1] = ARGV[i + 1]
+      new = new + 1
+      entries[new] = ARGV[i + 1]
       if j.per_host then redis.call('HINCRBY', P .. 'b:' .. j.no, name, 1) end
     end
   end
-  if #entries == 0 then return end
-  scope.added = scope.added + #entries
-  push(name, j.no, priority, entries, false)
-  tally(j.no, 'a', #entries)
+  if new == 0 then return end
+  scope.added = scope.added + new
+  push(name, j.no, priority, entries, new, false)
+  tally(j.no, 'a', new)
 end
 
 for q = 1, #queues, 4 do

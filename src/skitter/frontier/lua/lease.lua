@@ -1,12 +1,12 @@
 #!lua
--- @include session clock job host queue leases
+-- @include session clock job host queue promote first leases
 -- Hands out requests of hosts whose turn has come, oldest first, by lane and weighted band.
 -- KEYS[1] string   the shard's prefix
 -- ARGV[1..3]       clock, session, sequence
--- ARGV[4] msgpack  {worker, nonce, count, {lane, …}, {egress, …}}
+-- ARGV[4] msgpack  {worker, nonce, count, {lane, …}, {egress, …}, {host, …} or nothing for all}
 -- Returns {ms until it is worth asking again, {no that wants page quota, …},
 --          {token, host, no, priority, egress, entry, delay ms, alone 0|1, …eight for each}}
-local worker, nonce, wanted, lanes, egresses = unpack(cmsgpack.unpack(ARGV[4]))
+local worker, nonce, wanted, lanes, egresses, only = unpack(cmsgpack.unpack(ARGV[4]))
 local SCAN, PAGE = 512, 32
 local BANDS = {'1', '2', '1', '1', '2', '1', '1', '3', '1', '2', '1', '1', '2'}
 local reply, granted, starved, records, deadlines = {}, 0, {}, {}, {}
@@ -23,15 +23,6 @@ local function fleet()
 end
 local FLEET = fleet()
 
-local function promote()
-  for _, member in ipairs(redis.call('ZRANGEBYSCORE', P .. 'z', '-inf', now, 'LIMIT', 0, 100)) do
-    local r = cmsgpack.unpack(member)
-    redis.call('ZREM', P .. 'z', member)
-    tally(r[3], 'de', -1)
-    requeue(r[2], r[3], r[4], r[5])
-  end
-end
-
 -- What keeps a queue from being leased now; a queue that cannot go on leaves the host's index.
 local function unfit(h, ref, lane)
   local j = job(ref.no)
@@ -42,7 +33,7 @@ local function unfit(h, ref, lane)
   local dry = j.limited and j.pool <= 0
   if dry and not starved[ref.no] then starved[ref.no] = true end
   if j.state == 'p' or dry then
-    redis.call('SADD', P .. 'p:' .. ref.no, ref.priority .. ' ' .. h.name)
+    park(h, ref.no, ref.priority)
     return true
   end
   local place = place_of(j, ref.priority)
@@ -93,6 +84,8 @@ local function put_off(h, lane, single)
   end
   if not soonest then rest(h, lane); return true end
   if soonest <= now then return false end
+  -- No further than the fleet is remembered: an egress that comes back meanwhile may ask at once.
+  soonest = math.min(soonest, now + 2 * CFG.lease)
   redis.call('ZADD', P .. 'r' .. lane, string.format('%d', soonest), h.name)
   return true
 end
@@ -150,15 +143,16 @@ local function draw(h, ref, egress, room)
     if alone or (suspect and granted > 0) then
       blocked = suspect
       for back = #entries, i, -1 do redis.call('LPUSH', key, entries[back]) end
-      count_queued(h, ref.no, -taken)
+      shrink(h, ref.no, taken, redis.call('LLEN', key))
       return taken, false
     end
     alone = suspect
     grant(h, ref, egress, entry)
     taken = taken + 1
   end
-  count_queued(h, ref.no, -taken)
-  return taken, #entries < room
+  local left = #entries < room and 0 or redis.call('LLEN', key)
+  shrink(h, ref.no, taken, left)
+  return taken, left == 0
 end
 
 local function draw_all(h, lane, refs, egress, room)
@@ -210,7 +204,6 @@ local function serve(h, lane, refs, egress, robots)
     if budgeted then put(h, 'bu', (field(h, 'bu') or 0) + taken) end
   end
   kept = rotate(kept, last)
-  if not h.f.n then kept = {} end
   if #kept ~= #refs or #kept > 1 then write_refs(h, lane, kept) end
   if #kept == 0 then return true end
   if blocked and taken == 0 then
@@ -258,6 +251,15 @@ local function search(lane)
   end
 end
 
+-- The same for a worker that keeps to some hosts: they are looked up, however many others are ready.
+local function search_only(lane)
+  for _, name in ipairs(only) do
+    if granted >= wanted or alone then return end
+    local at = redis.call('ZSCORE', P .. 'r' .. lane, name)
+    if at and tonumber(at) <= now then take(name, lane) end
+  end
+end
+
 local function each_lane(visit)
   local call = redis.call('HINCRBY', META, 'calls', 1)
   local first = BANDS[call % #BANDS + 1]
@@ -273,8 +275,7 @@ local function ask_again()
   local soonest = now + 750
   for _, lane in ipairs(lanes) do
     for _, band in ipairs({'1', '2', '3'}) do
-      local top = redis.call('ZRANGE', P .. 'r' .. band .. lane, 0, 0, 'WITHSCORES')
-      if top[2] then soonest = math.min(soonest, tonumber(top[2])) end
+      soonest = math.min(soonest, first_ready(band .. lane, only) or soonest)
     end
   end
   local due = redis.call('ZRANGE', P .. 'z', 0, 0, 'WITHSCORES')
@@ -284,7 +285,7 @@ end
 
 if now < HOLD then return finish({math.min(1000, HOLD - now), {}, {}}) end
 promote()
-each_lane({run = search})
+each_lane({run = only and search_only or search})
 if granted > 0 then
   for i = 1, #records, 1000 do
     redis.call('HSET', P .. 'l:' .. worker, unpack(records, i, math.min(i + 999, #records)))

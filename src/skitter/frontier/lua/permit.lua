@@ -19,7 +19,7 @@ if busy or clock > now then
 end
 put(h, 'pw', nil)
 put(h, 'o' .. suffix(egress), out + 1)
-if not h.f.n then h.idle = true end
+if not has_queues(h) then h.idle = true end
 local r = {host = name, no = '', priority = 0, egress = egress, held = true, quota = false, entry = ''}
 redis.call('HSET', P .. 'l:' .. worker, token, pack_lease(r))
 redis.call('ZADD', P .. 'due', now + CFG.lease, worker .. '/' .. token)

@@ -17,6 +17,6 @@ wake(h, now)
 for name in pairs(h.f) do
   if string.sub(name, 1, 1) == 'q' then redis.call('ZADD', P .. 'r' .. string.sub(name, 2), now, h.name) end
 end
-h.idle = not h.f.n
+h.idle = not has_queues(h)
 flush_hosts()
 return delay_of(h)

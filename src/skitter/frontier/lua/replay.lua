@@ -24,7 +24,7 @@ for i, id in ipairs(ids) do
       answer[i] = 1
       drop_letter(id, no)
       entry = ARGV[4 + i] ~= '' and ARGV[4 + i] or string.char(0, 0) .. string.sub(entry, 3)
-      push(name, no, priority, {entry}, true)
+      push(name, no, priority, {entry}, 1, true)
       tally(no, 'a', 1)
     end
   end

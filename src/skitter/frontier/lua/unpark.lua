@@ -15,11 +15,10 @@ if j.state == 'p' or (j.state ~= 'e' and j.limited and j.pool <= 0) then
 end
 for _, member in ipairs(redis.call('SPOP', parked, ARGV[3])) do
   local priority, name = string.match(member, '^(%S+) (.*)$')
-  if j.state == 'e' then
-    discard_queue(host(name), no, priority)
-  elseif redis.call('EXISTS', queue_key(name, no, priority)) == 1 then
-    add_ref(host(name), no, tonumber(priority))
-  end
+  local h = host(name)
+  if j.state == 'e' then discard_queue(h, no, priority) end
+  unpark(h, no, priority)
+  if redis.call('EXISTS', queue_key(name, no, priority)) == 1 then add_ref(h, no, tonumber(priority)) end
 end
 flush_hosts()
 flush_tallies()

@@ -9,11 +9,11 @@ local function host(name)
   if h then return h end
   local flat = redis.call('HGETALL', P .. 'h:' .. name)
   -- Named in advance, a table has the room at once and need not grow.
-  local fields = {n = nil, o = nil, c = nil, ll = nil, f = nil, w = nil, rk = nil, cd = nil}
+  local fields = {o = nil, c = nil, ll = nil, f = nil, w = nil, rk = nil, cd = nil}
   for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
   -- Runs of start() are asked of nobody: no pace, no robots.txt.
   if name == '~' then fields.pd, fields.pc, fields.rk = 0, 1000, now + CFG.lease end
-  h = {name = name, f = fields, dirty = {n = nil, o = nil, c = nil, ll = nil, f = nil, w = nil},
+  h = {name = name, f = fields, dirty = {o = nil, c = nil, ll = nil, f = nil, w = nil},
        fresh = #flat == 0, idle = nil, delay = nil}
   hosts[name] = h
   return h
@@ -28,6 +28,15 @@ local function put(h, name, value)
   h.f[name] = value or nil
   h.dirty[name] = value
   if PACE[name] then h.delay = nil end
+end
+
+-- Whether a host has queues, be they parked. 113 is q.
+local function has_queues(h)
+  if h.f.k then return true end
+  for name in pairs(h.f) do
+    if string.byte(name) == 113 then return true end
+  end
+  return false
 end
 
 -- What a person said about a host outlives its idleness.
@@ -63,17 +72,17 @@ end
 local POWERS = {}
 for exponent = 1, 40 do POWERS[2 ^ exponent] = true end
 
-local function rank(name, index, before, after)
-  if after == before + 1 and not POWERS[after] then return end
+local function same_power(before, after)
+  if after == before + 1 then return not POWERS[after] end
   local _, was = math.frexp(before)
   local _, is = math.frexp(after)
-  if was == is then return end
+  return was == is
+end
+
+local function rank(name, index, before, after)
+  if after < 2 or same_power(before, after) then return end
   local key = P .. index
-  if after < 2 then
-    if before >= 2 then redis.call('ZREM', key, name) end
-    return
-  end
-  redis.call('ZADD', key, after, name)
+  redis.call('ZADD', key, 'GT', string.format('%d', after), name)
   if index ~= 'hp' and redis.call('ZCARD', key) > 2000 then redis.call('ZREMRANGEBYRANK', key, 0, -1001) end
 end
 

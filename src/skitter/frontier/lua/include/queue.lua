@@ -1,5 +1,7 @@
 -- Queues: a list per host, job and priority. A host's field q<band><lane> names those of one lane
--- and band, best first: 'no:priority:effective no:priority:effective …'.
+-- and band, best first: 'no:priority:effective no:priority:effective …'; its field k those that are
+-- parked: 'no:priority …'. How many are queued at a host is not counted but read from its lists: to
+-- count costs each added request a third more.
 
 local function band_of(effective)
   if effective > 0 then return '1' elseif effective == 0 then return '2' else return '3' end
@@ -27,6 +29,7 @@ local function write_refs(h, lane, refs)
   if #refs == 0 then
     put(h, 'q' .. lane, nil)
     redis.call('ZREM', P .. 'r' .. lane, h.name)
+    if not has_queues(h) then h.idle = true end
     return
   end
   local parts = {}
@@ -93,6 +96,7 @@ local function add_ref(h, no, priority)
   local effective, lane = place.effective, place.lane
   local text = h.f[place.field]
   if not text then
+    if not h.fresh and not has_queues(h) then h.idle = false end
     put(h, place.field, place.text)
     make_ready(lane, h.name)
     return
@@ -109,7 +113,7 @@ end
 -- Of several jobs at one host the most polite one sets the pace.
 local function take_manners(h, j)
   if not (j.delay or j.concurrency or h.f.jd or h.f.jc) then return end
-  if (field(h, 'n') or 0) == 0 then
+  if not has_queues(h) then
     put(h, 'jd', j.delay)
     put(h, 'jc', j.concurrency)
   else
@@ -118,42 +122,76 @@ local function take_manners(h, j)
   end
 end
 
-local function count_queued(h, no, by)
-  local before = field(h, 'n') or 0
-  local after = math.max(0, before + by)
-  put(h, 'n', after > 0 and after or nil)
-  if before == 0 and after > 0 and not h.fresh then h.idle = false end
-  if before > 0 and after == 0 then h.idle = true end
-  rank(h.name, 'hp', before, after)
-  tally(no, 'qd', by)
+-- A queue whose job may not go on leaves the index, and is found again by its job.
+local function park(h, no, priority)
+  redis.call('SADD', P .. 'p:' .. no, priority .. ' ' .. h.name)
+  put(h, 'k', (h.f.k and h.f.k .. ' ' or '') .. no .. ':' .. priority)
 end
 
--- Requests joined a queue that its host knows already.
-local function lengthen(name, no, by)
-  local after = redis.call('HINCRBY', P .. 'h:' .. name, 'n', string.format('%d', by))
-  rank(name, 'hp', after - by, after)
-  tally(no, 'qd', by)
+local function unpark(h, no, priority)
+  local kept = {}
+  for ref in string.gmatch(h.f.k or '', '%S+') do
+    if ref ~= no .. ':' .. priority then kept[#kept + 1] = ref end
+  end
+  put(h, 'k', #kept > 0 and table.concat(kept, ' ') or nil)
+  if not has_queues(h) then h.idle = true end
+end
+
+local function queued_at(h)
+  local sum, met = 0, {}
+  for name, text in pairs(h.f) do
+    if name == 'k' or string.byte(name) == 113 then
+      for queue in string.gmatch(text, '[^: ]+:[^: ]+') do
+        if not met[queue] then sum = sum + redis.call('LLEN', P .. 'q:' .. h.name .. ':' .. queue) end
+        met[queue] = true
+      end
+    end
+  end
+  return sum
+end
+
+local function has_one_queue(h)
+  local fields = 0
+  for name, text in pairs(h.f) do
+    if name == 'k' or string.byte(name) == 113 then
+      fields = fields + 1
+      if fields > 1 or string.find(text, ' ', 1, true) then return false end
+    end
+  end
   return true
+end
+
+-- A queue lost `by` requests and has `left`. A host that has several queues is ranked anew by all of
+-- them whenever one has halved.
+local function shrink(h, no, by, left)
+  tally(no, 'qd', -by)
+  if left > 0 and same_power(left, left + by) then return end
+  local one = has_one_queue(h)
+  if one and left + by < 2 then return end
+  local total = one and left or queued_at(h)
+  if total < 2 then
+    redis.call('ZREM', P .. 'hp', h.name)
+  else
+    redis.call('ZADD', P .. 'hp', string.format('%d', total), h.name)
+  end
 end
 
 -- The first queue of a host that was never met; false if the host is there.
-local function found_host(name, no, priority, by)
+local function found_host(name, no, priority)
   local key, j = P .. 'h:' .. name, job(no)
   if j.delay or j.concurrency or redis.call('EXISTS', key) == 1 then return false end
   local place = place_of(j, priority)
-  redis.call('HSET', key, 'n', string.format('%d', by), place.field, place.text)
+  redis.call('HSET', key, place.field, place.text)
   make_ready(place.lane, name)
-  rank(name, 'hp', 0, by)
-  tally(no, 'qd', by)
   return true
 end
 
--- entries: array of queue entries; front: they go before what is queued, in their order.
+-- The first `count` of entries join a queue; front: they go before what is queued, in their order.
 -- A queue that was there already is known to its host, which then need not be read.
-local function push(name, no, priority, entries, front)
+local function push(name, no, priority, entries, count, front)
   local key, length = P .. 'q:' .. name .. place_of(job(no), priority).tail, 0
-  for first = 1, #entries, 1000 do
-    local last = math.min(first + 999, #entries)
+  for first = 1, count, 1000 do
+    local last = math.min(first + 999, count)
     if front then
       local back = {}
       for i = last, first, -1 do back[#back + 1] = entries[i] end
@@ -162,16 +200,12 @@ local function push(name, no, priority, entries, front)
       length = redis.call('RPUSH', key, unpack(entries, first, last))
     end
   end
-  if not hosts[name] and (length > #entries and lengthen(name, no, #entries)
-      or length == #entries and found_host(name, no, priority, #entries)) then
-    return
-  end
+  tally(no, 'qd', count)
+  rank(name, 'hp', length - count, length)
+  if length > count or not hosts[name] and found_host(name, no, priority) then return end
   local h = host(name)
-  if length == #entries then
-    take_manners(h, job(no))
-    add_ref(h, no, priority)
-  end
-  count_queued(h, no, #entries)
+  take_manners(h, job(no))
+  add_ref(h, no, priority)
 end
 
 -- Empties a queue of a job that has ended.
@@ -179,7 +213,7 @@ local function discard_queue(h, no, priority)
   local key = queue_key(h.name, no, priority)
   local length = redis.call('LLEN', key)
   redis.call('UNLINK', key)
-  count_queued(h, no, -length)
+  shrink(h, no, length, 0)
   tally(no, 'di', length)
 end
 
@@ -188,6 +222,6 @@ local function requeue(name, no, priority, entry)
   if job(no).state == 'e' then
     tally(no, 'di', 1)
   else
-    push(name, no, priority, {entry}, true)
+    push(name, no, priority, {entry}, 1, true)
   end
 end

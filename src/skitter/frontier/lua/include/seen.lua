@@ -10,7 +10,8 @@ end
 -- low: the fingerprint's remainder by twice the scope's size.
 local function bucket_key(scope, low)
   local bucket = low % scope.size
-  return scope.key .. (bucket < scope.next and low or bucket)
+  -- Printed as a whole number: joined as it is, it would be printed as a fraction, at twice the cost.
+  return scope.key .. string.format('%d', bucket < scope.next and low or bucket)
 end
 
 -- A fingerprint is a signed 64-bit decimal, which Lua's numbers would round. Its remainder by a power
