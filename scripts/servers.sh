@@ -4,24 +4,37 @@
 # With SKITTER_REQUIRE_SERVERS=1, a missing server is an error.
 set -euo pipefail
 
-# RUNLEVEL=1 keeps the package from starting a server of its own.
-install_redis() {
+# Programs, and the packages that have them.
+programs=(redis-server tinyproxy microsocks)
+declare -A package=([redis-server]=redis-server [tinyproxy]=tinyproxy-bin [microsocks]=microsocks)
+
+# RUNLEVEL=1 keeps a package from starting a server of its own.
+install() {
     apt-get update -qq &&
         RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive \
-            apt-get install -y -qq --no-install-recommends redis-server
+            apt-get install -y -qq --no-install-recommends "$@"
 }
 
-if ! command -v redis-server >/dev/null; then
-    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-        install_redis >&2 || echo "redis-server could not be installed" >&2
-    fi
+missing() {
+    for program in "${programs[@]}"; do
+        command -v "$program" >/dev/null || echo "$program"
+    done
+}
+
+absent=$(missing)
+if [ -n "$absent" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    for program in $absent; do
+        install "${package[$program]}" >&2 || echo "$program could not be installed" >&2
+    done
 fi
 
 if command -v redis-server >/dev/null; then
     redis-server --version
-elif [ "${SKITTER_REQUIRE_SERVERS:-}" = 1 ]; then
-    echo "redis-server is missing, and SKITTER_REQUIRE_SERVERS=1 asks for it" >&2
-    exit 1
-else
-    echo "redis-server is missing: the tests that need it are skipped" >&2
 fi
+for program in $(missing); do
+    if [ "${SKITTER_REQUIRE_SERVERS:-}" = 1 ]; then
+        echo "$program is missing, and SKITTER_REQUIRE_SERVERS=1 asks for it" >&2
+        exit 1
+    fi
+    echo "$program is missing: the tests that need it are skipped" >&2
+done

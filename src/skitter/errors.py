@@ -134,3 +134,158 @@ class StaleSequence(FrontierError):
 
 class BadReply(FrontierError):
     """The server answered {operation} with something that cannot be read: {reason}"""
+
+
+class SinkError(SkitterError):
+    """The sink {sink} could not store the items: {reason}
+
+    Nothing is lost: a page is done only when its items are stored, and they are tried again.
+    """
+
+
+class UnknownSink(SinkError):
+    """There is no sink for {url}: {reason}
+
+    Set items.sink to a URL of one of these forms: {known}.
+    """
+
+
+class SinkFull(SinkError):
+    """The disk that holds {sink} is full: {reason}
+
+    Free some space there. Nothing is lost: the crawl waits, and goes on by itself.
+    """
+
+
+class SinkReadOnly(SinkError):
+    """The sink {sink} cannot be written: {reason}
+
+    Let this user write the file and its folder (SQLite keeps two more files beside it), or set
+    items.sink to a place that can be written.
+    """
+
+
+class SinkBusy(SinkError):
+    """Another program has kept {sink} locked for {waited_s:g} s.
+
+    Close whatever has it open for writing: a shell, a viewer, a backup. The items are tried again.
+    """
+
+
+class SinkDamaged(SinkError):
+    """The sink {sink} is damaged, or is something else: {reason}
+
+    Put the file aside, with those beside it that begin with its name, and a new one is begun.
+    """
+
+
+class SinkGone(SinkError):
+    """The file of {sink} was deleted or replaced while it was open.
+
+    Put it back, or restart the process, which then begins a new one. Until then nothing is written.
+    """
+
+
+class SinkRefused(SinkError):
+    """The sink {sink} does not take these items: {reason}
+
+    To try again would not help: what is in them has to change.
+    """
+
+
+class UnstorableItem(SinkRefused):
+    """The item of {url} cannot be stored: its field {field} {reason}
+
+    Convert it in the spider or in a pipeline; docs/items.md lists what is converted by itself.
+    """
+
+
+class AddonError(SkitterError):
+    """The Scrapy add-on could not go on."""
+
+
+class UnsupportedScrapy(AddonError):
+    """Scrapy {version} is not one that the add-on knows: {differences}
+
+    Install a Scrapy that it was made for (scrapy>=2.19,<2.20), or a newer Skitter.
+    """
+
+
+class UnsupportedSetting(AddonError):
+    """The Scrapy setting {name} is {value}, and the add-on cannot work with that.
+
+    {hint}
+    """
+
+
+class UnstorableRequest(AddonError):
+    """The spider {spider} made a request for {url} whose {field} cannot be stored: {reason}
+
+    Callbacks must be methods of the spider; meta and cb_kwargs take text, numbers, bytes, lists,
+    tuples, sets, dictionaries, dates, decimals and items.
+    """
+
+
+class UnrunnableRequest(AddonError):
+    """The spider {spider} cannot run the request for {url}: {reason}
+
+    It was stored by another version of the spider, or by another spider.
+    """
+
+
+class BadProxies(SkitterError):
+    """The proxies cannot be used: {problems}
+
+    A proxy reads scheme://user:password@host:port or host:port; see proxies.urls and proxies.files.
+    """
+
+
+class UnknownEgress(SkitterError):
+    """There is no egress {egress}: its proxy is not, or no longer, among the proxies.
+
+    Nothing is sent without a proxy in its place. Release the lease.
+    """
+
+
+class WorkerError(SkitterError):
+    """The worker could not go on."""
+
+
+class NoSpiders(WorkerError):
+    """There is no Scrapy project in {folder} or above it: no scrapy.cfg.
+
+    Go to the project's folder, name it with --project, or name a module with --spiders.
+    """
+
+
+class NothingToRun(WorkerError):
+    """No spider could be loaded from {places}: {reasons}"""
+
+
+class BadIdentities(SkitterError):
+    """The identities of {source} cannot be used: {problem}
+
+    The file lists sets, each with a user_agent and its headers by name; see identity.file.
+    """
+
+
+class BadScrapySetting(SkitterError):
+    """The Scrapy setting {name} cannot be used: {value!r} {problem}"""
+
+
+class SitemapError(SkitterError):
+    """The sitemap {url} cannot be used: {reason}"""
+
+
+class NoJobToPushTo(SkitterError):
+    """There is no job {job} to push to.
+
+    Give --spider NAME, with --arg NAME=VALUE for each of its arguments, to submit it.
+    """
+
+
+class JobDiffers(SkitterError):
+    """The job {job} stands already, and is for {standing}, not for {wanted}.
+
+    Leave out --spider and --arg to push to it as it is, or choose another id.
+    """

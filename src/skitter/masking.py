@@ -18,6 +18,8 @@ _HEADERS = r"(?:proxy-)?authorization|(?:set-)?cookies?"
 
 _SECRET_KEY = re.compile(rf"(?:^|[_.-])(?:{_WORDS}|{_HEADERS})$", re.IGNORECASE)
 _URL_PASSWORD = re.compile(r"(?<=://)([^\s/?#@:]*):([^\s/?#]*)@")
+# The same without a scheme, as proxies are often written: `user:password@host:port`.
+_BARE_PASSWORD = re.compile(r"(?<![^\s\"'=,(\[])([^\s/?#@:,\"']+):([^\s/@\"']+)@(?=[\w.-]+:\d)")
 # The value may be quoted, as in JSON, in a dict's repr, or in a shell line.
 _ASSIGNED = re.compile(
     rf"((?:{_WORDS})[\"']?\s*[=:]\s*)(\"[^\"]*\"|'[^']*'|[^\s&,;\"'}}\])]+)", re.IGNORECASE
@@ -32,6 +34,8 @@ def mask_text(text: str) -> str:
     """The same text with every secret that it shows replaced by `***`."""
     if "://" in text:
         text = _URL_PASSWORD.sub(rf"\1:{MASK}@", text)
+    if "@" in text:
+        text = _BARE_PASSWORD.sub(rf"\1:{MASK}@", text)
     if "=" in text or ":" in text:
         text = _HEADER.sub(_keep_quotes, _ASSIGNED.sub(_keep_quotes, text))
     return text

@@ -26,12 +26,17 @@ _given: set[int] = set()
 def find_program(kind: Kind) -> Path:
     """The server's program; without it the test is skipped, or fails where servers are a must."""
     if kind == "redis":
-        found = shutil.which("redis-server")
-        return Path(found) if found else _missing("redis-server is not on the PATH")
+        return find_on_path("redis-server")
     try:
         return find_valkey()
     except LookupError as error:
         return _missing(str(error))
+
+
+def find_on_path(name: str) -> Path:
+    """The same for a program of the system."""
+    found = shutil.which(name)
+    return Path(found) if found else _missing(f"{name} is not on the PATH")
 
 
 def _missing(reason: str) -> NoReturn:

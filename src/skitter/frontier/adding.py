@@ -51,11 +51,17 @@ class Adding:
         self._max_request_bytes = max_request_bytes
         self._unit = unit
 
-    async def add(self, requests: Sequence[Request], *, parents: Sequence[Request | None]) -> Added:
+    async def add(
+        self,
+        requests: Sequence[Request],
+        *,
+        parents: Sequence[Request | None],
+        met: dict[int, int] | None = None,
+    ) -> Added:
         """Queue what is new."""
         results = [""] * len(requests)
         rows: dict[int, list[_Row]] = defaultdict(list)
-        occurrences: dict[tuple[str, int], int] = defaultdict(int)
+        occurrences = _Occurrences(met)
         known = {name: await self._find(name) for name in {request.job for request in requests}}
         for i, (request, parent) in enumerate(zip(requests, parents, strict=True)):
             try:
@@ -73,6 +79,7 @@ class Adding:
         ]
         await asyncio.gather(*(self._send(shard, batch, results) for shard, batch in batches))
         await self._shards.replicate(rows)
+        occurrences.keep()
         return Added(results)
 
     async def forget(self, job: str, urls: Sequence[str]) -> int:
@@ -102,7 +109,7 @@ class Adding:
         parent: Request | None,
         *,
         job: KnownJob | None,
-        met: dict[tuple[str, int], int],
+        met: _Occurrences,
     ) -> _Row:
         """Where a request goes, its fingerprint, and its entry in the queue."""
         if job is None:
@@ -129,13 +136,15 @@ class Adding:
         return shard, (job.no, int(request.priority), host), str(mark), entry
 
     @staticmethod
-    def _tell_apart(
-        request: Request, parent: Request | None, mark: int, met: dict[tuple[str, int], int]
-    ) -> int:
-        """A replayed parent makes the same unfiltered children, and they count as the same."""
+    def _tell_apart(request: Request, parent: Request | None, mark: int, met: _Occurrences) -> int:
+        """A replayed parent makes the same unfiltered children, and they count as the same.
+
+        The job is part of it: two jobs may make the same page's children in one call, or share a
+        scope, and neither's children are the other's.
+        """
         origin = identity(parent) if parent else secrets.token_hex(8)
-        met[origin, mark] += 1
-        text = f"{origin} {mark} {met[origin, mark]}"
+        text = f"{request.job} {origin} {mark}"
+        text = f"{text} {met.count(text)}"
         request.key = blake2b(text.encode(), digest_size=8).hexdigest()
         return int.from_bytes(bytes.fromhex(request.key), "little", signed=True)
 
@@ -169,6 +178,27 @@ class Adding:
         if _CLOSING in letters:
             await asyncio.sleep(0.05)
         return again
+
+
+class _Occurrences:
+    """Which of its equals a request is, counted on from what earlier calls met.
+
+    Counts are kept only when the call has succeeded, so that a repeat counts the same. They are
+    kept by a hash, for a start() may make a million of them.
+    """
+
+    def __init__(self, met: dict[int, int] | None) -> None:
+        self._before = {} if met is None else met
+        self._now: dict[int, int] = {}
+
+    def count(self, text: str) -> int:
+        key = hash(text)
+        number = self._now.get(key) or self._before.get(key, 0)
+        self._now[key] = number + 1
+        return number + 1
+
+    def keep(self) -> None:
+        self._before.update(self._now)
 
 
 def identity(request: Request) -> str:

@@ -16,21 +16,27 @@ from skitter.errors import BadReply, BadRequest
 from skitter.frontier.adding import Adding
 from skitter.frontier.cookies import CookieJars
 from skitter.frontier.dead import DeadLetters
+from skitter.frontier.egresses import Egresses
 from skitter.frontier.hosts import Hosts
 from skitter.frontier.keys import shard_of_host
+from skitter.frontier.lanes import Lanes
 from skitter.frontier.lease import Added, Fetch, Lease, Leased, Permit, Renewal, Settlement, boot_ms
 from skitter.frontier.live_jobs import LiveJobs
 from skitter.frontier.policy import Config
 from skitter.frontier.request import Request, unpack
+from skitter.frontier.robots import RobotsTexts
 from skitter.frontier.server import wait_for_server
 from skitter.frontier.shards import Shards, log
 from skitter.frontier.stats import RESERVED, Stats
+from skitter.frontier.urls import START_HOST
+from skitter.frontier.workers import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 DIRECT = ("direct",)
 MOST_LEASES = 1000
+IDLE_MS = 750
 MOST = 1 << 53  # Lua's numbers are exact up to here
 GONE, GIVE_BACK = -1, -2
 _OUTCOMES = {"done": "d", "retry": "r", "bury": "b"}
@@ -39,8 +45,9 @@ _OUTCOMES = {"done": "d", "retry": "r", "bury": "b"}
 class Frontier:
     """One process's way to the frontier. Open it with `connect`, close it when done.
 
-    jobs, dead, hosts, cookies and stats are its parts: live jobs, dead letters, hosts and their
-    policies, cookie jars, and figures.
+    jobs, dead, hosts, egresses, cookies, robots, stats, lanes and workers are its parts: live jobs,
+    dead letters, hosts and their policies, how egresses stand, cookie jars, robots.txt, figures,
+    lanes with work, and heartbeats.
     """
 
     def __init__(
@@ -52,8 +59,12 @@ class Frontier:
         self.jobs = LiveJobs(shards)
         self.dead = DeadLetters(shards, self.jobs)
         self.hosts = Hosts(shards, unit=unit)
+        self.egresses = Egresses(shards, self.hosts)
         self.cookies = CookieJars(shards, self.jobs)
+        self.robots = RobotsTexts(shards, unit=unit)
         self.stats = Stats(shards, self.jobs)
+        self.lanes = Lanes(shards)
+        self.workers = Workers(shards)
         self._adding = Adding(
             shards,
             self.jobs,
@@ -61,6 +72,7 @@ class Frontier:
             max_request_bytes=max_request_bytes,
             unit=unit,
         )
+        self.only_hosts: tuple[str, ...] = ()
         self._ask_after: dict[int, float] = {}
         self._first_shard = 0
 
@@ -119,14 +131,22 @@ class Frontier:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def add(self, requests: Sequence[Request], *, parent: Request | None = None) -> Added:
+    async def add(
+        self,
+        requests: Sequence[Request],
+        *,
+        parent: Request | None = None,
+        met: dict[int, int] | None = None,
+    ) -> Added:
         """Queue those requests that are new in their job's scope.
 
         A bad one is refused with its reason, and the rest of the batch goes on. parent tells
-        requests that are not filtered apart: all of one page's children belong in one call, or the
-        same one in a second call counts as known.
+        requests that are not filtered apart, by how often each occurs among its children. A page's
+        children may come in several calls, one after the other, if all are given the same `met`:
+        a dictionary that the caller keeps for that parent, empty at first. Without it, the same
+        child in a second call counts as known.
         """
-        return await self._adding.add(requests, parents=[parent] * len(requests))
+        return await self._adding.add(requests, parents=[parent] * len(requests), met=met)
 
     async def lease(
         self,
@@ -140,10 +160,12 @@ class Frontier:
 
         An empty answer spends nobody's turn and says when to ask again.
         """
+        if not egresses:
+            return Leased([], retry_ms=IDLE_MS)
         allowed = list(range(self.shards.count)) if shards is None else sorted(set(shards))
         self._first_shard += 1
         leases: list[Lease] = []
-        now, soonest = boot_ms(), 750.0
+        now, soonest = boot_ms(), float(IDLE_MS)
         for turn in range(len(allowed)):
             shard = allowed[(turn + self._first_shard) % len(allowed)]
             left_ms = self._ask_after.get(shard, 0.0) - now
@@ -166,11 +188,18 @@ class Frontier:
                 self._ask_after[shard] = boot_ms() + min(found.retry_ms, 100)
         return Leased(leases, retry_ms=0 if leases else max(1, int(soonest)))
 
+    def keep_to(self, hosts: Iterable[str]) -> None:
+        """Lease nothing but requests of these hosts, and runs of start(), which ask nobody."""
+        units = {self.hosts.unit_of(host.lower()) for host in hosts}
+        self.only_hosts = (START_HOST, *sorted(units)) if units else ()
+
     async def _lease(
         self, shard: int, lanes: Sequence[str], *, count: int, egresses: Sequence[str]
     ) -> Leased:
         sent_ms = boot_ms()
         payload = [self.worker, secrets.token_hex(8), count, list(lanes), list(egresses)]
+        if self.only_hosts:
+            payload.append(list(self.only_hosts))
         retry_ms, wants, flat = await self.shards.once(shard, "lease", "lease", payload)
         granted = [await self.jobs.grant_quota(no.decode(), shard) for no in wants]
         if any(granted) and not flat:

@@ -21,11 +21,12 @@ _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 @asynccontextmanager
 async def open_frontier(
-    settings: Settings, *, worker: str | None = None
+    settings: Settings, *, worker: str | None = None, only_look: bool = False
 ) -> AsyncIterator[Frontier]:
     """Connect, starting the embedded server where no other is named; close all at the end.
 
-    The shards take these settings over: processes that share a frontier should share them too.
+    The shards take these settings over: processes that share a frontier should share them too. One
+    that comes only to look leaves them as they are.
     """
     embedded = None if settings.redis.url else embedded_server(settings.embedded)
     url = settings.redis.url or await asyncio.to_thread(embedded.start)  # type: ignore[union-attr]
@@ -35,7 +36,7 @@ async def open_frontier(
             worker=worker or settings.worker.name(),
             namespace=settings.redis.namespace,
             shards=settings.redis.shards,
-            config=config_of(settings),
+            config=None if only_look else config_of(settings),
             patience_s=settings.redis.patience_s,
             timeout_s=settings.redis.timeout_s,
             wait_replicas=settings.redis.wait_replicas,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, ByteSize, Field
 from pydantic_settings import NoDecode
@@ -12,6 +13,7 @@ from pydantic_settings import NoDecode
 from skitter.masking import mask_text
 
 _SERVER_SCHEMES = ("redis", "rediss", "unix")
+PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
 
 class MaskedUrl(str):
@@ -35,6 +37,47 @@ def _server_url(text: str) -> MaskedUrl:
     return MaskedUrl(text)
 
 
+def _sink_url(text: str) -> MaskedUrl:
+    if not re.match(r"[a-z][a-z0-9+]*:.", text):
+        raise ValueError("it should start with a scheme: sqlite:items.db")
+    return MaskedUrl(text)
+
+
+def proxy_url(text: str) -> MaskedUrl:
+    """A proxy as `scheme://user:password@host:port`; without a scheme it is an HTTP proxy.
+
+    Messages never quote the text: what is wrong may be the password.
+    """
+    parts = urlsplit(text if "://" in text else f"http://{text}")
+    if parts.scheme not in PROXY_SCHEMES:
+        raise ValueError(f"its scheme should be one of {', '.join(PROXY_SCHEMES)}")
+    if not parts.hostname or re.search(r"\s", text):
+        raise ValueError("it should read scheme://user:password@host:port, or host:port")
+    if parts.path.strip("/") or parts.query or parts.fragment or not _port(parts):
+        raise ValueError("it should end with host:port; write %2F %3F %23 %40 for / ? # @ before")
+    return MaskedUrl(f"{parts.scheme}://{parts.netloc}")
+
+
+def _port(parts: SplitResult) -> int:
+    try:
+        return parts.port or 0
+    except ValueError:
+        return 0
+
+
+def _pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"{text!r} is not a regular expression: {error}") from error
+    return text
+
+
+def _alone(value: Any) -> Any:
+    """A text is a list of one: patterns may hold commas and spaces."""
+    return [value] if isinstance(value, str) else value
+
+
 def _split(value: Any) -> Any:
     """Lists are written with commas or spaces where only text can be: environment and flags."""
     return (
@@ -52,6 +95,12 @@ def _resolve_rule(text: str) -> str:
     return text
 
 
+def _attempts_rule(text: str) -> str:
+    if not re.fullmatch(r"([a-z]+|[1-5][0-9]{2})=[1-9][0-9]{0,2}", text):
+        raise ValueError(f"{text!r} is no reason with a number: callback=1 or 429=6")
+    return text
+
+
 def _lower(value: Any) -> Any:
     return value.lower() if isinstance(value, str) else value
 
@@ -61,6 +110,20 @@ Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 SecondsOrZero = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Bytes = Annotated[ByteSize, Field(gt=0)]
 ServerUrl = Annotated[str, AfterValidator(_server_url)]
+SinkUrl = Annotated[str, AfterValidator(_sink_url)]
 ResolveRules = Annotated[
     tuple[Annotated[str, AfterValidator(_resolve_rule)], ...], NoDecode, BeforeValidator(_split)
+]
+ProxyUrls = Annotated[
+    tuple[Annotated[str, AfterValidator(proxy_url)], ...], NoDecode, BeforeValidator(_split)
+]
+Paths = Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split)]
+Patterns = Annotated[
+    tuple[Annotated[str, AfterValidator(_pattern)], ...], NoDecode, BeforeValidator(_alone)
+]
+Statuses = Annotated[
+    tuple[Annotated[int, Field(ge=100, le=599)], ...], NoDecode, BeforeValidator(_split)
+]
+ReasonAttempts = Annotated[
+    tuple[Annotated[str, AfterValidator(_attempts_rule)], ...], NoDecode, BeforeValidator(_split)
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from skitter.errors import SettingsError
-from skitter.masking import mask_text
+from skitter.masking import MASK, mask_text
 from skitter.settings import sources
 from skitter.settings.sources import Given, SourceProblem
 from skitter.settings.tree import Settings
@@ -112,6 +113,8 @@ def _invalid(detail: Any, given: Mapping[str, Given]) -> str:
     if name not in given:
         return f"{name}: {message}"
     value = mask_text(repr(given[name].value))
+    if name == "proxies.urls":  # what is wrong may be how the password is written
+        value = re.sub(r"[^\s,'\"\[]+@", f"{MASK}@", value)
     return f"{name} ({given[name].origin}) is {value}: {message}"
 
 

@@ -17,10 +17,16 @@ from skitter import __version__
 from skitter.settings.kinds import (
     Bytes,
     Lowered,
+    Paths,
+    Patterns,
+    ProxyUrls,
+    ReasonAttempts,
     ResolveRules,
     Seconds,
     SecondsOrZero,
     ServerUrl,
+    SinkUrl,
+    Statuses,
 )
 
 _SHORT_VERSION = ".".join(__version__.split(".")[:2])
@@ -130,6 +136,34 @@ class PolitenessSettings(Section):
         return self
 
 
+class RobotsSettings(Section):
+    """How robots.txt is read; `politeness.robots` says whether it is."""
+
+    user_agent: str | None = Field(None, pattern=r"^[\x21-\x7e][\x20-\x7e]*$")
+    """The name that is looked for in robots.txt. Without it, `fetch.user_agent`, whatever user
+    agents are rotated."""
+    ttl_s: Seconds = 86_400
+    """How long a robots.txt counts before it is read again, for all workers."""
+    missing_ttl_s: Seconds = 3_600
+    """The same for a site that has none, where everything is allowed."""
+    max_bytes: Bytes = Field(500 * 1024, validate_default=True)
+    """How much of it is read; the rest is ignored."""
+    retry_s: Seconds = 5
+    """How long a host waits when its robots.txt cannot be had (5xx, no connection); each further
+    failure doubles it."""
+    max_retry_s: Seconds = 3_600
+    """The longest such wait."""
+    max_attempts: int = Field(5, ge=1)
+    """After how many failures in a row the host's requests no longer wait and are buried as dead
+    letters; robots.txt is still tried again from time to time."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.retry_s > self.max_retry_s:
+            raise ValueError("retry_s should not be longer than max_retry_s")
+        return self
+
+
 class RetrySettings(Section):
     """What happens to a request that failed for a reason that may pass."""
 
@@ -144,6 +178,13 @@ class RetrySettings(Section):
     jitter: float = Field(0.5, ge=0, le=1)
     """The part of each wait that is left to chance, so that failures do not come back all at
     once: 0 none of it, 1 all of it."""
+    statuses: Statuses = (500, 502, 503, 504, 522, 524, 408, 429)
+    """The HTTP statuses that are tried again; a response with another one is given to the
+    spider."""
+    attempts: ReasonAttempts = ("callback=1", "item=2", "url=1")
+    """Reasons with a number of attempts of their own, as `reason=number`: `dns`, `connect`,
+    `proxy`, `tls`, `timeout`, `reset`, `truncated`, `protocol`, `http`, a status such as `503`,
+    `callback` and `item` (exceptions in the spider and in pipelines), `sink`, `url`, `error`."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -167,6 +208,98 @@ class FetchSettings(Section):
     resolve: ResolveRules = ()
     """Addresses that come before DNS, as `pattern[:port]=address[:port]`; `*` in a pattern stands
     for anything. The first that fits counts: `*.lab=127.0.0.1:8080`."""
+
+
+class ItemsSettings(Section):
+    """Where the items go that spiders find."""
+
+    sink: SinkUrl = "sqlite:.skitter/items.db"
+    """The store, by a URL whose scheme says its kind: `sqlite:PATH`. A page is done only when its
+    items are durable there; an item that comes again replaces itself."""
+
+
+class IdentitySettings(Section):
+    """Which user agent and headers a request carries. By default it names itself, always."""
+
+    file: Path | None = None
+    """A YAML or JSON file with sets of a user agent and the headers that belong to it, in their
+    order; requests take them in turn. Without it, `fetch.user_agent` alone."""
+    sticky: bool = False
+    """Whether a host sees the same set each time, from all workers (by exit address, where there
+    are several)."""
+
+
+class ProxySettings(Section):
+    """Proxies to fetch through. Each has a pace of its own at every host."""
+
+    urls: ProxyUrls = ()
+    """Proxies, as `scheme://user:password@host:port` or `host:port`; schemes are `http`, `https`,
+    `socks5` and `socks5h` (names are looked up by the proxy)."""
+    files: Paths = ()
+    """Files with one proxy on each line, and `#` before comments; read again when they change."""
+    rotation: Literal["spread", "sticky"] = "spread"
+    """`spread`: a host is asked through all proxies, at its pace through each. `sticky`: a host
+    is asked through one, the same from all workers, while that one can be used."""
+    direct: bool = False
+    """Whether pages are fetched without a proxy while none can be used; else they wait."""
+    ban_statuses: Statuses = (403, 429)
+    """The HTTP statuses by which a host says that it does not want this proxy. 407 always counts
+    against the proxy as a whole."""
+    ban_patterns: Patterns = ()
+    """Regular expressions that a body shows when its host does not want this proxy."""
+    ban_body_bytes: Bytes = Field(8192, validate_default=True)
+    """How much of a body is searched for them."""
+    fails_before_cooldown: int = Field(3, ge=1, le=10)
+    """After how many failures in a row a proxy is left alone, or after how many bans in a row at
+    one host it is left alone there."""
+    cooldown_s: Seconds = 60
+    """For how long; twice as long each time that a proxy fails again when it is tried anew."""
+    max_cooldown_s: Seconds = 1800
+    """The longest that it is left alone before it is tried with one request."""
+    trial_s: Seconds = 30
+    """How long to wait for that request before another one is tried."""
+    max_moves: int = Field(5, ge=0)
+    """How often a request whose answer is in doubt moves on to another proxy, before the answer
+    counts as the site's own."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.cooldown_s > self.max_cooldown_s:
+            raise ValueError("cooldown_s should not be longer than max_cooldown_s")
+        return self
+
+
+class RedirectSettings(Section):
+    """How far redirects are followed. Each goes back through the frontier, at its host's pace."""
+
+    max_hops: int = Field(20, ge=0, le=100)
+    """How many redirects in a row are followed; with 0, a redirect is given to the spider."""
+    downgrade: bool = True
+    """Whether a redirect from https to http is followed; never with a body, and never with
+    cookies or credentials."""
+
+
+class TrapSettings(Section):
+    """What a link must not look like: defence against endless sites."""
+
+    max_url_chars: int = Field(2083, ge=1)
+    """The longest URL that is followed."""
+    max_segments: int = Field(30, ge=1)
+    """The most parts that a path may have."""
+    max_params: int = Field(40, ge=0)
+    """The most parameters that a query may have."""
+    max_repeats: int = Field(3, ge=2)
+    """How often a group of path parts may not repeat: with 3, `/a/b/a/b/a/b` is not followed. One
+    part by itself may repeat once more, and numbers may repeat."""
+    max_depth: int | None = Field(None, ge=0)
+    """How many links away from a seed a page may be; a job may have a limit of its own."""
+    max_run: int = Field(2000, ge=0)
+    """How many links deep pages of one shape (`/calendar/#/#`) may follow each other; 0 turns it
+    off."""
+    future_years: int = Field(5, ge=0)
+    """How many years ahead a date in a URL may lie."""
+    max_per_host: int | None = Field(None, ge=1)
+    """How many requests of one job may be accepted for one host, unless the job says."""
 
 
 class LogSettings(Section):
@@ -194,8 +327,24 @@ class WorkerSettings(Section):
     id: str | None = Field(None, pattern=r"^[A-Za-z0-9._:@-]{1,64}$", coerce_numbers_to_str=True)
     """The worker's name in leases, logs and figures; two live workers may not share one. Without
     it, the host name and the process id."""
-    processes: int = Field(1, ge=1, le=1024)
-    """How many processes a worker runs."""
+    processes: int | None = Field(None, ge=1, le=1024)
+    """How many processes a worker runs. Without it, one for each core that its cgroup allows."""
+    concurrency: int = Field(64, ge=1, le=100_000)
+    """How many requests a process has under way at once, over all of its lanes."""
+    memory: Bytes | None = None
+    """How much memory a process may take; one that takes more is drained and replaced. Without
+    it, a process's share of four fifths of what the cgroup allows, if that allows an end."""
+    grace_s: Seconds = 25
+    """How long a worker that is told to end may go on with what it has begun. Anything not begun
+    is handed back at once."""
+    lanes: int = Field(100, ge=1)
+    """How many lanes (spiders with their arguments) a process has open at once."""
+    lane_idle_s: Seconds = 30
+    """After how long without work a lane is closed; it is opened again when there is some."""
+    heartbeat_s: Seconds = 2
+    """How often a process says what it is doing. It is forgotten after five times as long."""
+    restarts: int = Field(10, ge=0)
+    """How often in a row a process that dies before it was ready is started again."""
 
     def name(self) -> str:
         """Asked for in the process that uses it, since the process id is part of the default."""
@@ -209,7 +358,13 @@ class Settings(Section):
     embedded: EmbeddedSettings = EmbeddedSettings()
     frontier: FrontierSettings = FrontierSettings()
     politeness: PolitenessSettings = PolitenessSettings()
+    robots: RobotsSettings = RobotsSettings()
     retry: RetrySettings = RetrySettings()
     fetch: FetchSettings = FetchSettings()
+    identity: IdentitySettings = IdentitySettings()
+    proxies: ProxySettings = ProxySettings()
+    redirects: RedirectSettings = RedirectSettings()
+    traps: TrapSettings = TrapSettings()
+    items: ItemsSettings = ItemsSettings()
     log: LogSettings = LogSettings()
     worker: WorkerSettings = WorkerSettings()

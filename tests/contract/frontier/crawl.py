@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 START_MS = 1_700_000_000_000
 LEASE_MS = 30_000
 PATIENCE_S = 5.0
-# What outlives all jobs: the shard itself, hosts and their rankings, clients' last calls, locks.
-PERMANENT = ("m", "no", "e", "hf", "hx", "h:", "s:", "lock:", "d:@")
+# What outlives all jobs: the shard, hosts with their rankings and robots.txt, last calls, locks.
+PERMANENT = ("m", "no", "e", "hf", "hx", "eg", "ev", "ex", "h:", "t:", "td:", "s:", "lock:", "d:@")
 
 
 class Backend(NamedTuple):
