@@ -1,0 +1,1 @@
+"""How to ask, engine-neutral: robots, identity, proxies, retry, redirects, traps."""
