@@ -164,7 +164,7 @@ async def _push(plan: Plan, settings: Settings, tally: Tally) -> None:
     job = plan.defaults.job
     # A name of its own: worker.id may be that of a worker which runs on this machine.
     worker = f"push-{socket.gethostname()}-{os.getpid()}"
-    async with open_frontier(settings, worker=worker) as frontier:
+    async with open_frontier(settings, worker=worker, guest=True) as frontier:
         submitted = await stand(frontier, job, spider=plan.spider, args=plan.args)
         async with held_open(frontier, job), open_session(settings.fetch) as session:
             if submitted:

@@ -85,6 +85,7 @@ class Frontier:
         namespace: str = "skitter",
         shards: int | None = None,
         config: Config | None = None,
+        keep_config: bool = False,
         patience_s: float = 30.0,
         timeout_s: float = 5.0,
         wait_replicas: int = 0,
@@ -97,8 +98,9 @@ class Frontier:
     ) -> Frontier:
         """Connect to a server, waiting until it is up; set the shards up at first use.
 
-        config, if given, replaces the settings that the shards have; clock is for tests. revive is
-        called, in a thread, when the server is away: it may bring it up again.
+        config, if given, replaces the settings that the shards have, unless keep_config says to
+        leave those; clock is for tests. revive is called, in a thread, when the server is away:
+        it may bring it up again.
         """
         server = await wait_for_server(url, patience_s=patience_s, log=log, timeout_s=timeout_s)
         parts = Shards(
@@ -113,7 +115,7 @@ class Frontier:
         parts.clock = clock
         parts.revive = revive
         try:
-            await parts.begin(config or Config(), replace=config is not None)
+            await parts.begin(config or Config(), replace=config is not None and not keep_config)
         except BaseException:
             await server.close()
             raise

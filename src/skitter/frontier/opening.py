@@ -21,12 +21,12 @@ _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 @asynccontextmanager
 async def open_frontier(
-    settings: Settings, *, worker: str | None = None, only_look: bool = False
+    settings: Settings, *, worker: str | None = None, guest: bool = False
 ) -> AsyncIterator[Frontier]:
     """Connect, starting the embedded server where no other is named; close all at the end.
 
-    The shards take these settings over: processes that share a frontier should share them too. One
-    that comes only to look leaves them as they are.
+    The shards take these settings over: processes that share a frontier should share them too. A
+    guest, who comes to look or to add, leaves the settings that the shards have as they are.
     """
     embedded = None if settings.redis.url else embedded_server(settings.embedded)
     url = settings.redis.url or await asyncio.to_thread(embedded.start)  # type: ignore[union-attr]
@@ -36,7 +36,8 @@ async def open_frontier(
             worker=worker or settings.worker.name(),
             namespace=settings.redis.namespace,
             shards=settings.redis.shards,
-            config=None if only_look else config_of(settings),
+            config=config_of(settings),
+            keep_config=guest,
             patience_s=settings.redis.patience_s,
             timeout_s=settings.redis.timeout_s,
             wait_replicas=settings.redis.wait_replicas,
