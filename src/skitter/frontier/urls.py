@@ -24,7 +24,8 @@ START = "start:"
 START_HOST = "~"
 
 _PLAIN = re.compile(
-    r"(https?)://([a-z0-9.-]+)(/[A-Za-z0-9/._~-]*(?:\?[A-Za-z0-9_.~-]+=[A-Za-z0-9_.~-]+)?)"
+    r"(https?)://([a-z0-9.-]+)(?::([1-9][0-9]{0,4}))?"
+    r"/[A-Za-z0-9/._~-]*(?:\?[A-Za-z0-9_.~-]+=[A-Za-z0-9_.~-]+)?"
 )
 _ANY = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^#]*)", re.DOTALL)
 _NOT_IN_URLS = re.compile(r"[\x00-\x20\x7f]")
@@ -46,16 +47,25 @@ def registered_domain(host: str) -> str:
     return _suffixes(host).top_domain_under_public_suffix or host
 
 
+@lru_cache(maxsize=8192)
 def parse(url: str, *, max_bytes: int = 8192) -> Address:
-    """A URL's canonical form and host; raises BadRequest where it is not to be fetched."""
+    """A URL's canonical form and host; raises BadRequest where it is not to be fetched.
+
+    Pages of a site link to the same ones again and again, hence the cache.
+    """
     plain = _PLAIN.fullmatch(url)
     if plain and len(url) <= max_bytes and "/." not in url:  # dot segments are resolved below
+        scheme, host, port = plain.groups()
         with contextlib.suppress(ValueError):  # what is wrong with the host is said below
-            if _host(plain[2]) == plain[2]:
-                return Address(url, plain[2])
+            if _host(host) == host and (not port or _is_needed(port, scheme)):
+                return Address(url, host)
     if len(url) > max_bytes or len(url.encode("utf-8", "replace")) > max_bytes:
         raise BadRequest(url=_excerpt(url), reason=f"it is longer than {max_bytes} bytes")
     return _parse_any(url.strip())
+
+
+def _is_needed(port: str, scheme: str) -> bool:
+    return port != _PORTS[scheme] and int(port) < 65536
 
 
 def fingerprint(url: str, *, method: str = "GET", body: bytes = b"") -> int:
