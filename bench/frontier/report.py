@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 AT_MOST = {
     "client_us_per_add": 40.0,
     "redis_us_per_add": 15.0,
+    "redis_us_per_add_even_hosts": 15.0,
     "valkey_us_per_add": 15.0,
+    "valkey_us_per_add_even_hosts": 15.0,
     "redis_us_per_add_1e6_hosts": 25.0,
+    "redis_us_per_add_1e6_even_hosts": 25.0,
     "redis_us_per_request": 80.0,
     "valkey_us_per_request": 80.0,
     "bytes_per_seen_url": 12.0,
