@@ -233,6 +233,25 @@ class UnrunnableRequest(AddonError):
     """
 
 
+class AddonOff(AddonError):
+    """The scheduler of skitter.compat.scrapy_redis needs an add-on of its own, which is not there.
+
+    In the settings, in place of any other of Skitter's add-ons: ADDONS = {line}
+    """
+
+
+class OldQueue(AddonError):
+    """The Redis key {key} holds {number} requests that scrapy-redis left as pickles.
+
+    A pickle runs code in whoever reads it, so they are not read. Run the project under scrapy-redis
+    until the key is gone, or throw them away: redis-cli DEL {key}
+    """
+
+
+class BadStartMessage(AddonError):
+    """The start message {message} cannot be used: {reason}"""
+
+
 class BadProxies(SkitterError):
     """The proxies cannot be used: {problems}
 

@@ -17,7 +17,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from skitter import __version__
-from skitter.cli import demo, lab
+from skitter.cli import demo, lab, push, worker
 from skitter.cli.options import Sets
 from skitter.errors import SkitterError
 from skitter.settings import load_with_origins, parse_sets
@@ -30,6 +30,9 @@ app = typer.Typer(
 )
 app.add_typer(lab.app, name="lab")
 app.command()(demo.demo)
+app.command()(push.push)
+app.command()(worker.worker)
+app.command()(worker.workers)
 
 
 def main() -> None:

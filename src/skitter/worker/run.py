@@ -1,0 +1,147 @@
+"""From settings to a supervisor at work: cores, memory, signals, the frontier and its caretaker."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import structlog
+
+from skitter.errors import NoSpiders
+from skitter.frontier import Caretaker
+from skitter.worker.cgroup import cores, memory_limit
+from skitter.worker.nursling import Nursling
+from skitter.worker.orders import Orders, Restriction
+from skitter.worker.supervisor import OK, Plan, Supervisor
+from skitter.worker.waiting import open_patiently
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from skitter.frontier import Frontier
+    from skitter.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+SHARE = 0.8  # of the cgroup's memory; the rest is for the parent and for what nobody expects
+STOPPING = (signal.SIGTERM, signal.SIGINT)
+
+
+async def run_worker(
+    settings: Settings,
+    *,
+    modules: tuple[str, ...] = (),
+    restriction: Restriction | None = None,
+) -> int:
+    """Run a worker until a signal ends it; the exit code."""
+    if not modules:
+        find_project(Path.cwd())
+    plan = plan_of(settings)
+    log.info("worker starts", processes=plan.processes, memory=plan.memory)
+    stop = _Stop()
+    with suppress(asyncio.CancelledError):
+        async with (
+            open_patiently(settings, worker=plan.name) as frontier,
+            _tending(frontier, tick_s=settings.frontier.caretaker_tick_s),
+        ):
+            supervisor = Supervisor(
+                plan,
+                start=_starter(settings, modules, restriction or Restriction()),
+                bury=_burier(frontier),
+            )
+            stop.then(supervisor.stop)
+            return await supervisor.run()
+    return OK
+
+
+def find_project(folder: Path) -> Path:
+    """The scrapy.cfg of a folder or of the nearest one above it; raises NoSpiders."""
+    if "SCRAPY_SETTINGS_MODULE" in os.environ:
+        return folder
+    for above in (folder, *folder.parents):
+        if (above / "scrapy.cfg").is_file():
+            return above / "scrapy.cfg"
+    raise NoSpiders(folder=folder)
+
+
+def plan_of(settings: Settings) -> Plan:
+    """What the settings and the cgroup allow."""
+    worker = settings.worker
+    processes = worker.processes or cores()
+    limit = memory_limit()
+    share = int(limit * SHARE / processes) if limit else None
+    return Plan(
+        name=worker.name(),
+        processes=processes,
+        grace_s=worker.grace_s,
+        memory=worker.memory or share,
+        restarts=worker.restarts,
+    )
+
+
+class _Stop:
+    """What a signal does: before there is a supervisor, it ends the wait for the server."""
+
+    def __init__(self) -> None:
+        self._main = asyncio.current_task()
+        self._stop: Callable[[], object] = self._main.cancel if self._main else bool
+        for number in STOPPING:
+            asyncio.get_running_loop().add_signal_handler(number, self)
+
+    def __call__(self) -> None:
+        self._stop()
+
+    def then(self, stop: Callable[[], object]) -> None:
+        self._stop = stop
+
+
+def _starter(
+    settings: Settings, modules: tuple[str, ...], restriction: Restriction
+) -> Callable[[str], Awaitable[Nursling]]:
+    def start(name: str) -> Awaitable[Nursling]:
+        return Nursling.start(
+            Orders(
+                name=name,
+                parent=os.getpid(),
+                settings=settings,
+                modules=modules,
+                restriction=restriction,
+            )
+        )
+
+    return start
+
+
+def _burier(frontier: Frontier) -> Callable[[str], Awaitable[None]]:
+    async def bury(name: str) -> None:
+        reaped = await frontier.reap(name)
+        await frontier.workers.forget(name)
+        if reaped:
+            log.warning("leases of a dead child given back", child=name, leases=reaped)
+
+    return bury
+
+
+@asynccontextmanager
+async def _tending(frontier: Frontier, *, tick_s: float) -> AsyncIterator[None]:
+    """The frontier's caretaker, as long as the block runs."""
+    tending = asyncio.create_task(_tend(frontier, tick_s))
+    try:
+        yield
+    finally:
+        tending.cancel()
+        with suppress(asyncio.CancelledError):
+            await tending
+
+
+async def _tend(frontier: Frontier, tick_s: float) -> None:
+    while True:
+        try:
+            await Caretaker(frontier, tick_s=tick_s).run()
+        except Exception:
+            log.exception("caretaker failed: it begins anew")
+            await asyncio.sleep(tick_s)

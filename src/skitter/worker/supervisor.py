@@ -1,0 +1,178 @@
+"""The parent: keeps its children running, gives the leases of dead ones back, ends them in order.
+
+Each place has a task that starts a child and waits for its death. A child's name is used once, so
+that its leases are known as a dead worker's for sure. Signals only set events; nothing waits
+without an end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Protocol
+
+import structlog
+
+from skitter.worker.restarts import Restarts
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+log = structlog.get_logger(__name__)
+
+LOOK_S = 0.5
+END_S = 5.0
+OK, FAILED = 0, 1
+
+
+class Ward(Protocol):
+    """What the supervisor needs of a child."""
+
+    name: str
+    leaving: bool
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def ready(self) -> bool: ...
+    @property
+    def alive(self) -> bool: ...
+    @property
+    def lived_s(self) -> float: ...
+    def memory(self) -> int | None: ...
+    def drain(self) -> None: ...
+    def kill(self) -> None: ...
+    async def wait(self) -> int: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How many children there are to be, and their bounds. memory is in bytes, for each."""
+
+    name: str
+    processes: int
+    grace_s: float
+    memory: int | None = None
+    restarts: int = 10
+
+
+class Supervisor:
+    """Runs a plan. `start` starts a child of a name; `bury` gives back what a dead one held."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        start: Callable[[str], Awaitable[Ward]],
+        bury: Callable[[str], Awaitable[object]],
+    ) -> None:
+        self._plan = plan
+        self._start = start
+        self._bury = bury
+        self._numbers = count(1)
+        self._children: set[Ward] = set()
+        self._draining = asyncio.Event()
+        self._ending = asyncio.Event()
+        self._killed = False
+
+    def stop(self) -> None:
+        """The first call drains all children; the second ends them at once."""
+        if self._draining.is_set():
+            self._ending.set()
+        self._draining.set()
+
+    async def run(self) -> int:
+        """Run until stopped, or until every place is given up; the exit code."""
+        places = [asyncio.create_task(self._tend()) for _ in range(self._plan.processes)]
+        watching = asyncio.create_task(self._watch_memory())
+        ending = asyncio.create_task(self._end_children())
+        try:
+            outcomes = await asyncio.gather(*places)
+        finally:
+            for task in (watching, ending, *places):
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+        return OK if all(outcomes) and not self._killed else FAILED
+
+    async def _tend(self) -> bool:
+        """One place: a child after the other. False when it is given up."""
+        restarts = Restarts(self._plan.restarts)
+        while not self._draining.is_set():
+            wait_s = await self._raise_one(restarts)
+            if wait_s is None:
+                return False
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._draining.wait(), wait_s or 0.001)
+        return True
+
+    async def _raise_one(self, restarts: Restarts) -> float | None:
+        """From a child's start to its burial; how long to wait then, None to give up."""
+        try:
+            child = await self._start(f"{self._plan.name}.{next(self._numbers)}")
+        except OSError as error:  # no memory or no process left for it: that may pass
+            log.error("child not started", error=str(error))  # noqa: TRY400 - no fault of the code
+            return restarts.after(0.0, ready=False)
+        code = await self._attend(child)
+        await self._tell_death(child, code)
+        if child.leaving:
+            return 0.0
+        wait_s = restarts.after(child.lived_s, ready=child.ready)
+        if wait_s is None:
+            log.error("child keeps dying before it is ready: given up", times=restarts.unready)
+        return wait_s
+
+    async def _attend(self, child: Ward) -> int:
+        log.info("child started", child=child.name, pid=child.pid)
+        self._children.add(child)
+        if self._draining.is_set():
+            child.drain()
+        try:
+            return await child.wait()
+        except asyncio.CancelledError:
+            child.kill()
+            raise
+        finally:
+            self._children.discard(child)
+
+    async def _tell_death(self, child: Ward, code: int) -> None:
+        tell = log.info if code == 0 and child.leaving else log.error
+        tell("child ended", child=child.name, pid=child.pid, code=code, ready=child.ready)
+        # Without a server it cannot be told: then the leases run out by themselves.
+        bound_s = END_S if self._draining.is_set() else None
+        try:
+            await asyncio.wait_for(self._bury(child.name), bound_s)
+        except Exception as error:  # noqa: BLE001 - nothing of it may stop the next start
+            log.warning("leases not given back", child=child.name, error=str(error))
+
+    async def _watch_memory(self) -> None:
+        while self._plan.memory is not None:
+            await asyncio.sleep(LOOK_S)
+            for child in [child for child in self._children if not child.leaving]:
+                self._check_memory(child, self._plan.memory)
+
+    def _check_memory(self, child: Ward, bound: int) -> None:
+        used = child.memory()
+        if used is not None and used > bound:
+            log.warning("child over its memory", child=child.name, memory=used, bound=bound)
+            child.drain()
+            loop = asyncio.get_running_loop()
+            loop.call_later(self._plan.grace_s, self._make_sure, child)
+
+    async def _end_children(self) -> None:
+        await self._draining.wait()
+        log.info("draining", children=len(self._children), grace_s=self._plan.grace_s)
+        for child in self._children:
+            child.drain()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._ending.wait(), self._plan.grace_s)
+        for child in list(self._children):
+            self._make_sure(child)
+
+    def _make_sure(self, child: Ward) -> None:
+        if child.alive:
+            log.error("child killed", child=child.name, pid=child.pid)
+            self._killed = self._draining.is_set()
+            child.kill()
