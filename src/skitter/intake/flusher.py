@@ -176,6 +176,7 @@ class Flusher:
         if page not in self._holding.unflushed:
             return
         self.abandon(page)
+        page.accepted = accepted
         self._count(page, accepted=accepted)
         self._holding.drop(page)
 

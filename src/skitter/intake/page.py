@@ -21,7 +21,8 @@ class Page:
     the head of the last response in its turn arrived (monotonic; 0: nothing was fetched): an engine
     that reads robots.txt in the page's turn sets it. turn_over says that its host was told so.
     gone: another may have the request now. give_back: its job is paused or ended. Both mean that
-    nothing more may be sent for it. The fields after these are the intake's own.
+    nothing more may be sent for it. accepted: it is settled, and its settlement's children are
+    queued. The fields after these are the intake's own.
     """
 
     lease: Lease
@@ -32,6 +33,7 @@ class Page:
     turn_over: bool = False
     gone: bool = False
     give_back: bool = False
+    accepted: bool = False
 
     taken: bool = False
     sent: bool = False

@@ -1,0 +1,63 @@
+"""Links that are known to be queued already: most of those on a page, as a crawl goes on.
+
+What a settled page gave is in the server's set of seen URLs; met again, it need not be stored, sent
+and looked up. Remembered for a minute or two and in bounds, by job and URL as written. Only plain
+links: a body, another method or `dont_filter` make another request of the same URL.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+from scrapy.http import Request as ScrapyRequest
+
+from skitter.addon.requests import OTHER_SPIDER, written_url
+
+if TYPE_CHECKING:
+    from skitter.intake import Page
+
+MOST = 50_000
+KEPT_S = 60.0
+
+
+class KnownLinks:
+    """Two generations: the older one is forgotten when the younger is full or a minute old."""
+
+    def __init__(self) -> None:
+        self.met = 0
+        self._young: set[tuple[str, str]] = set()
+        self._old: set[tuple[str, str]] = set()
+        self._born_at = time.monotonic()
+        self._settled: deque[Page] = deque()
+
+    def settled(self, page: Page) -> None:
+        """A page was settled; when that has been accepted, its children are known."""
+        if page.children:
+            self._settled.append(page)
+
+    def harvest(self) -> None:
+        """Take over what has been accepted meanwhile."""
+        while self._settled and self._settled[0].over:
+            page = self._settled.popleft()
+            if page.accepted and page.settlement:
+                for child in page.settlement.children:
+                    if child.method == "GET" and not (child.body or child.dont_filter):
+                        self._young.add((child.job, written_url(child)))
+        if len(self._young) > MOST or time.monotonic() > self._born_at + KEPT_S:
+            self._old, self._young = self._young, set()
+            self._born_at = time.monotonic()
+
+    def has(self, job: str, request: ScrapyRequest) -> bool:
+        """Whether a request would change nothing."""
+        key = (job, request._url)  # noqa: SLF001 - once for each link
+        if key not in self._young and key not in self._old:
+            return False
+        meta = request._meta  # noqa: SLF001
+        return (
+            type(request) is ScrapyRequest
+            and request.method == "GET"
+            and not (request._body or request.dont_filter)  # noqa: SLF001
+            and not (meta and (OTHER_SPIDER[0] in meta or OTHER_SPIDER[1] in meta))
+        )

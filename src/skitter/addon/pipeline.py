@@ -1,0 +1,76 @@
+"""The last pipeline: what has passed all others goes with its page to the sink."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from skitter.addon.crawl import Crawl
+from skitter.addon.visit import current
+from skitter.sinks import Item, fields_of, identify
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from skitter.addon.visit import Visit
+
+
+class SinkPipeline:
+    """Keeps items with the visit that made them; the page is settled when they are durable."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+        self._spider = str(crawl.crawler.spidercls.name)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """As Scrapy makes it."""
+        return cls(Crawl.of(crawler))
+
+    async def process_item(self, item: Any) -> Any:
+        """Keep an item."""
+        visit = current()
+        if visit:
+            attrs = await self._attrs(visit.job)
+            visit.page.items.append(self._item(item, visit, attrs))
+        else:
+            await self._put_now(item)
+        return item
+
+    def _item(self, item: Any, visit: Visit, attrs: dict[str, Any]) -> Item:
+        """Equal items of one page are told apart by how many came before."""
+        url, job = visit.page.request.url, visit.job
+        data = fields_of(item, url=url)
+        first = identify(data, job=job, url=url, occurrence=0)
+        before = visit.equals.get(first, 0)
+        visit.equals[first] = before + 1
+        name = first if not before else identify(data, job=job, url=url, occurrence=before)
+        return self._made(name, job, url, (type(item).__name__, data, attrs))
+
+    def _made(self, name: str, job: str, url: str, content: tuple[str, Any, Any]) -> Item:
+        kind, data, attrs = content
+        return Item(
+            id=name,
+            job=job,
+            spider=self._spider,
+            url=url,
+            kind=kind,
+            data=data,
+            worker=self._crawl.process.frontier.worker,
+            attrs=attrs,
+        )
+
+    async def _put_now(self, item: Any) -> None:
+        """One that no page gave, such as an extension's: nobody would wait for it later."""
+        job = self._crawl.job
+        data = fields_of(item, url="")
+        name = identify(data, job=job, url="", occurrence=0)
+        made = self._made(name, job, "", (type(item).__name__, data, await self._attrs(job)))
+        await self._crawl.process.sink.put([made])
+
+    async def _attrs(self, job: str) -> dict[str, Any]:
+        known = self._crawl.attrs
+        if job not in known:
+            if len(known) > 10_000:
+                known.clear()
+            known[job] = (await self._crawl.process.frontier.jobs.known(job)).job.attrs
+        return known[job]

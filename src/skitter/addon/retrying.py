@@ -1,0 +1,92 @@
+"""Retries by Skitter's policy in the place of Scrapy's RetryMiddleware.
+
+A leased request that failed for a reason that may pass is not made anew: it goes back to the
+frontier and waits out its back-off there. After its last attempt the spider sees the response or
+the error, as in Scrapy, and the request is kept as a dead letter unless a callback took it. What
+was not leased (media, inline downloads) is tried again at once, as Scrapy does it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy.downloadermiddlewares.retry import RetryMiddleware
+
+from skitter.addon.crawl import Crawl
+from skitter.addon.verdicts import GivenUp, NotSent, TryLater
+from skitter.errors import SkitterError
+
+if TYPE_CHECKING:
+    from scrapy import Request as ScrapyRequest
+    from scrapy.http import Response
+
+    from skitter.addon.visit import Visit
+    from skitter.policies.retry import Decision, RetryRules
+
+
+class Retry(RetryMiddleware):
+    """Stands where Scrapy's own stood."""
+
+    def process_response(
+        self,
+        request: ScrapyRequest,
+        response: Response,
+        spider: Any = None,  # noqa: ARG002 - Scrapy's signature
+    ) -> ScrapyRequest | Response:
+        """Raise TryLater, or let it pass."""
+        visit = self._visit(request)
+        if visit is None:
+            return super().process_response(request, response)
+        if request.meta.get("dont_retry") or response.status not in self.retry_http_codes:
+            return response
+        decision = self._rules.decide(
+            visit.page.request.attempts,
+            status=response.status,
+            retry_after=response.headers.get(b"Retry-After") or b"",
+            most=_most(request),
+        )
+        self._act(visit, decision, error=f"HTTP {response.status}")
+        return response
+
+    def process_exception(
+        self,
+        request: ScrapyRequest,
+        exception: Exception,
+        spider: Any = None,  # noqa: ARG002 - Scrapy's signature
+    ) -> ScrapyRequest | Response | None:
+        """The same for an exception."""
+        visit = self._visit(request)
+        if visit is None:
+            return super().process_exception(request, exception)
+        if isinstance(exception, NotSent | GivenUp | SkitterError):
+            return None  # no failure of the site's
+        if request.meta.get("dont_retry") or not isinstance(exception, self.exceptions_to_retry):
+            return None
+        decision = self._rules.decide(
+            visit.page.request.attempts, error=exception, most=_most(request)
+        )
+        self._act(visit, decision, error=f"{type(exception).__name__}: {exception}")
+        return None
+
+    def _act(self, visit: Visit, decision: Decision, *, error: str) -> None:
+        stats = self.crawler.stats
+        if decision.action == "retry":
+            stats.inc_value("retry/count")
+            stats.inc_value(f"retry/reason_count/{decision.reason}")
+            raise TryLater(decision.reason, wait_ms=decision.wait_ms, error=error)
+        if decision.action == "bury":
+            stats.inc_value("retry/max_reached")
+            visit.exhausted = (decision.reason, error)
+
+    def _visit(self, request: ScrapyRequest) -> Visit | None:
+        return Crawl.of(self.crawler).visits.get(request)
+
+    @property
+    def _rules(self) -> RetryRules:
+        return Crawl.of(self.crawler).process.retry
+
+
+def _most(request: ScrapyRequest) -> int | None:
+    """The request's own bound: Scrapy counts retries, we count attempts."""
+    times = request.meta.get("max_retry_times")
+    return None if times is None else int(times) + 1

@@ -1,0 +1,187 @@
+"""Scrapy's scheduler on the frontier.
+
+Scrapy asks for the next request and may not wait: the intake has some ready, and wakes the engine
+when there are more. Requests that a callback makes stay with its page until the page is settled.
+Nothing here raises into the engine: Scrapy would lose a request without a word.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, Self
+
+import structlog
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.utils.defer import deferred_from_coro
+
+from skitter.addon.checks import check_engine
+from skitter.addon.closing import Closing
+from skitter.addon.crawl import Crawl
+from skitter.addon.exits import check_schemes
+from skitter.addon.output import Output
+from skitter.addon.process import SETTING, open_process
+from skitter.addon.requests import mark_of
+from skitter.addon.settling import Settler
+from skitter.addon.starting import Starter
+from skitter.addon.verdicts import GivenUp
+from skitter.addon.visit import CURRENT, Visit
+from skitter.errors import FrontierError, UnrunnableRequest
+from skitter.frontier.urls import START
+
+if TYPE_CHECKING:
+    from scrapy import Request as ScrapyRequest
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from twisted.internet.defer import Deferred
+
+    from skitter.intake import Lane
+
+log = structlog.get_logger(__name__)
+
+
+class Scheduler(BaseScheduler):
+    """The SCHEDULER of the add-on."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawl = Crawl.of(crawler)
+        self._engine: Any = crawler.engine
+        self._settler = Settler(self._crawl)
+        self._starter = Starter(self._crawl, settle=self._settler.conclude)
+        self._closing = Closing(self._crawl, wake=self._wake, busy=self._busy)
+        self._stack = AsyncExitStack()
+        self._lane: Lane | None = None
+        self._own = False
+        self._adding: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """As Scrapy makes it."""
+        return cls(crawler)
+
+    def open(self, spider: Spider) -> Deferred[None]:  # noqa: ARG002
+        """Join the job, hook into the engine, begin to lease."""
+        return deferred_from_coro(self._open())
+
+    def close(self, reason: str) -> Deferred[None]:  # noqa: ARG002
+        """Settle what is done, hand back the rest, close what was opened here."""
+        return deferred_from_coro(self._close())
+
+    def next_request(self) -> ScrapyRequest | None:
+        """The next request whose host may be asked now."""
+        try:
+            return self._next()
+        except Exception:
+            log.exception("next request could not be had")
+            return None
+
+    def enqueue_request(self, request: ScrapyRequest) -> bool:
+        """Keep a request with the page that made it, until the page is settled."""
+        try:
+            kept = self._crawl.take_in(request)
+            if self._crawl.adrift:
+                self._closing.stir()
+                if not self._adding:
+                    self._begin(self._add_adrift())
+        except Exception:
+            log.exception("request could not be taken in", url=request.url)
+            return False
+        return kept
+
+    def has_pending_requests(self) -> bool:
+        """Whether this crawler is still needed: its job lives, or something of it is in hand."""
+        return not self._closing.over or self._busy()
+
+    def _busy(self) -> bool:
+        crawl = self._crawl
+        return bool(crawl.visits or crawl.adrift or self._adding or self._starter.running)
+
+    async def _open(self) -> None:
+        check_engine(self._engine)
+        crawl = self._crawl
+        concurrency = self._engine.downloader.total_concurrency or 16
+        given = crawl.crawler.settings.get(SETTING)
+        crawl.process = given or await self._stack.enter_async_context(
+            open_process(crawl.settings, concurrency=concurrency)
+        )
+        check_schemes(crawl.process.proxies)
+        self._settler.hook()
+        Output(crawl).hook()
+        # The engine would run start() in every worker; here it is a request like any other.
+        self._engine._start = None  # noqa: SLF001
+        self._own = given is None
+        await self._closing.open(own=self._own, before=self._hand_back)
+        self._lane = crawl.process.intake.lane(crawl.lane, wake=self._wake, room=self._room)
+
+    async def _close(self) -> None:
+        try:
+            await self._hand_back()
+            await self._closing.close()
+            waiting = [*self._settler.ending, *self._adding]
+            await asyncio.gather(*waiting, return_exceptions=True)
+            if self._own:
+                # All that the engine had is settled by now, and has only to arrive.
+                await self._crawl.process.intake.drain(self._crawl.settings.worker.grace_s)
+        finally:
+            await self._stack.aclose()
+
+    async def _hand_back(self) -> None:
+        """What was not begun goes to other workers at once."""
+        self._engine.downloader.stop_waiting()
+        await self._starter.stop()
+        lane, self._lane = self._lane, None
+        if lane:
+            await lane.close()
+
+    def _next(self) -> ScrapyRequest | None:
+        while self._lane and (page := self._lane.take()):
+            visit = Visit(page, mark=mark_of(page.request))
+            if page.request.url == START:
+                self._starter.begin(visit)
+                continue
+            try:
+                request = self._crawl.codec.restore(page.request)
+            except UnrunnableRequest as error:
+                log.error("request cannot be run", error=str(error))  # noqa: TRY400
+                visit.verdict = GivenUp("unrunnable", error=error.summary)
+                self._settler.conclude(visit)
+                continue
+            self._crawl.visits[request] = visit
+            CURRENT.set(visit)  # what the engine now begins for it is its own
+            return request
+        CURRENT.set(None)
+        return None
+
+    def _begin(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._adding.add(task)
+        task.add_done_callback(self._added)
+
+    def _added(self, task: asyncio.Task[None]) -> None:
+        self._adding.discard(task)
+        self._wake()
+
+    async def _add_adrift(self) -> None:
+        """Requests that no page made (an extension's, at idle) go to the job directly."""
+        while self._crawl.adrift:
+            requests, self._crawl.adrift = self._crawl.adrift, []
+            try:
+                added = await self._crawl.process.frontier.add(requests)
+            except FrontierError as error:
+                self._crawl.adrift = requests + self._crawl.adrift
+                log.warning("requests could not be added yet", error=str(error))
+                await asyncio.sleep(1)
+                continue
+            for reason, number in added.refused.items():
+                log.warning("requests refused", reason=reason, number=number)
+
+    def _room(self) -> int:
+        """How many pages are to lie ready: those that could begin now, and half as many more."""
+        downloader = self._engine.downloader
+        most = downloader.total_concurrency or 1_000
+        return max(0, most - len(downloader.active)) + most // 2
+
+    def _wake(self) -> None:
+        """Have the engine ask again in the loop's next round."""
+        if self._engine.running and self._engine._slot:  # noqa: SLF001 - there is no public way
+            self._engine._slot.nextcall.schedule()  # noqa: SLF001

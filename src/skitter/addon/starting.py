@@ -1,0 +1,91 @@
+"""A job's first request is the run of the spider's `start()`: leased, renewed and settled.
+
+So it runs once in the cluster, and again if its worker died on the way. A spider with a million
+seeds hands them over in chunks, and waits while the buffers are full.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.exceptions import CloseSpider
+from scrapy.http import Request as ScrapyRequest
+from twisted.python.failure import Failure
+
+from skitter.addon.visit import CURRENT, Visit
+from skitter.errors import SkitterError
+from skitter.logs import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from skitter.addon.crawl import Crawl
+
+log = get_logger(__name__)
+
+
+class Starter:
+    """Runs `start()` for each job whose start request was leased."""
+
+    def __init__(self, crawl: Crawl, *, settle: Callable[[Visit], None]) -> None:
+        self._crawl = crawl
+        self._settle = settle
+        self._running: dict[asyncio.Task[None], Visit] = {}
+
+    def begin(self, visit: Visit) -> None:
+        """Begin in a task of its own."""
+        task = asyncio.create_task(self._run(visit), name=f"start of {visit.job}")
+        self._running[task] = visit
+        task.add_done_callback(self._running.pop)
+
+    @property
+    def running(self) -> bool:
+        """Whether a `start()` is under way."""
+        return bool(self._running)
+
+    async def stop(self) -> None:
+        """Hand back what is under way: another worker begins it anew, and adds what is missing."""
+        running = dict(self._running)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    async def _run(self, visit: Visit) -> None:
+        CURRENT.set(visit)
+        try:
+            await self._consume(visit)
+        except asyncio.CancelledError:
+            visit.over = True
+            self._crawl.process.intake.release(visit.page)
+            raise
+        except CloseSpider as error:
+            await self._crawl.crawler.engine.close_spider_async(reason=error.reason)
+        except SkitterError as error:
+            visit.fail("engine", f"{type(error).__name__}: {error}")
+        except Exception as error:  # noqa: BLE001 - a spider's code may raise anything
+            self._failed(error)
+        self._settle(visit)
+
+    async def _consume(self, visit: Visit) -> None:
+        engine: Any = self._crawl.crawler.engine
+        intake = self._crawl.process.intake
+        outputs = await engine.scraper.spidermw.process_start()
+        async for output in outputs:
+            if isinstance(output, ScrapyRequest):
+                engine.crawl(output)
+            elif output is not None:
+                await engine.scraper.start_itemproc_async(output, response=None)
+            await intake.room(visit.page)
+
+    def _failed(self, error: Exception) -> None:
+        """As Scrapy's engine tells it."""
+        crawler = self._crawl.crawler
+        log.error("error in start()", spider=str(crawler.spidercls.name), exc_info=error)
+        failure = Failure(error)  # type: ignore[no-untyped-call]
+        crawler.signals.send_catch_log(
+            signal=signals.spider_error, failure=failure, response=None, spider=crawler.spider
+        )
+        crawler.stats.inc_value("spider_exceptions/count")
+        crawler.stats.inc_value(f"spider_exceptions/{type(error).__name__}")
