@@ -1,0 +1,1 @@
+"""Ordinary Scrapy projects, and a site for them to crawl."""
