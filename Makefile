@@ -7,9 +7,10 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 CODE   := src tests $(wildcard bench) $(wildcard scripts/*.py)
 ARGS   ?=
 ROUNDS ?= 200
+JOBS   ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup servers demo test check format bench bench-frontier chaos docs constraints clean
+.PHONY: help setup servers demo test check format bench bench-frontier bench-crawl chaos docs constraints clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,8 +30,8 @@ servers:  # the servers that tests run on
 demo: setup  ## Crawl a small web on this machine, and show what its referee saw
 	@$(BIN)/skitter demo $(ARGS)
 
-test: setup servers  ## Run all tests (ARGS= goes to pytest)
-	$(BIN)/python -m pytest $(ARGS)
+test: setup servers  ## Run all tests, JOBS= at a time (ARGS= goes to pytest)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 check: setup  ## Lint, format, types and layers, as CI checks them
 	$(BIN)/ruff check .
@@ -42,10 +43,13 @@ format: setup  ## Format the code and make the safe fixes
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-bench: bench-frontier  ## Run all benchmarks
+bench: bench-frontier bench-crawl  ## Run all benchmarks
 
 bench-frontier: setup servers  ## Measure the frontier: JSON lines, a table, and the figures as one JSON object
 	@$(BIN)/python -m bench.frontier $(ARGS)
+
+bench-crawl: setup servers  ## Measure a page's cost: Scrapy, scrapy-redis and the add-on, in turn
+	@$(BIN)/python -m bench.crawl $(ARGS)
 
 chaos: setup servers  ## Kill, stop and cut for ROUNDS= rounds, and check that nothing is lost
 	@$(BIN)/python -m tests.chaos --rounds $(ROUNDS) $(ARGS)

@@ -1,5 +1,6 @@
-"""`python -m tests.chaos --rounds 200`: rounds on the frontier, planted faults, and a crawl of the
-lab under its referee. The last line is one JSON object; the exit code is 1 if anything is wrong.
+"""`python -m tests.chaos --rounds 200`: rounds on the frontier, planted faults, and crawls of the
+lab under its referee, by a plain crawler and by Scrapy on the add-on. The last line is one JSON
+object; the exit code is 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import secrets
 import sys
 import time
 
+from tests.chaos.addon_crowd import AddonCrowd
 from tests.chaos.campaign import Campaign
 from tests.chaos.nursery import Nursery
 from tests.chaos.plants import PLANTS, check_edits
@@ -37,6 +39,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--at-once", type=int, default=3, help="rounds side by side")
     parser.add_argument("--hosts", type=int, default=300, help="hosts of the refereed crawl")
     parser.add_argument("--processes", type=int, default=8, help="its crawlers")
+    parser.add_argument("--addon-hosts", type=int, default=200, help="hosts of Scrapy's crawl")
+    parser.add_argument("--workers", type=int, default=4, help="its workers")
     return parser
 
 
@@ -50,9 +54,15 @@ async def _run(arguments: argparse.Namespace) -> int:
         await campaign.find_plants(PLANTS, seed=arguments.seed)
         crowd = Crowd(hosts=arguments.hosts, processes=arguments.processes, seed=arguments.seed)
         coverage = await campaign.run_crowd(crowd) if arguments.hosts else 1.0
+        if arguments.addon_hosts:
+            scrapy = AddonCrowd(
+                hosts=arguments.addon_hosts, workers=arguments.workers, seed=arguments.seed
+            )
+            coverage = min(coverage, await campaign.run_addon(scrapy))
     result = {
         "rounds": arguments.rounds,
         **campaign.findings.to_json(),
+        "refetched": campaign.findings.figures["refetched"],
         "coverage": coverage,
         "planted_faults": len(PLANTS),
         "planted_found": campaign.planted_found,

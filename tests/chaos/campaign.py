@@ -13,6 +13,7 @@ from tests.chaos.round import Round, RoundPlan
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tests.chaos.addon_crowd import AddonCrowd
     from tests.chaos.nursery import Nursery
     from tests.chaos.refereed import Crowd
 
@@ -66,6 +67,14 @@ class Campaign:
         findings, coverage = await crowd.run(self._nursery)
         self.findings.merge(findings)
         _say(f"{crowd.processes} crawlers, {crowd.hosts} hosts", findings, started)
+        return coverage
+
+    async def run_addon(self, crowd: AddonCrowd) -> float:
+        """The refereed crawl by Scrapy on the add-on; the share of the web that it covered."""
+        started = time.monotonic()
+        findings, coverage = await crowd.run(self._nursery)
+        self.findings.merge(findings)
+        _say(f"{crowd.workers} Scrapy workers, {crowd.hosts} hosts", findings, started)
         return coverage
 
 

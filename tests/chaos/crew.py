@@ -44,17 +44,21 @@ class Crew:
         order = replace(self._order, worker=worker, reap=reap)
         self._members[worker] = self._nursery.start(self._role, order)
 
-    async def kill_one(self, *, report: bool, restart_s: float, worker: str = "") -> None:
-        """Kill a client at this very moment; its successor may know of the death and report it."""
+    async def kill_one(self, *, report: bool, restart_s: float, worker: str = "") -> str:
+        """Kill a client at this very moment; its successor may know of the death and report it.
+
+        Returns its name, or nothing if there was none to kill.
+        """
         worker = worker or self._pick()
         if not worker:
-            return
+            return ""
         child = self._members.pop(worker)
         self._history.note("kill", of=worker)
         child.signal(signal.SIGKILL)
         await child.wait(5)
         await asyncio.sleep(restart_s)
         self.start(reap=worker if report else "")
+        return worker
 
     async def kill_in_flight(self, *, patience_s: float) -> None:
         """Kill a client that waits for a slow host's answer, as soon as there is one."""
@@ -92,6 +96,13 @@ class Crew:
         for child in self._members.values():
             if not await child.wait(5):
                 child.kill()
+
+    async def await_all(self, *, timeout_s: float) -> list[str]:
+        """Wait for all to leave by themselves; the names of those that have not."""
+        deadline = asyncio.get_running_loop().time() + timeout_s
+        for child in self._members.values():
+            await child.wait(deadline - asyncio.get_running_loop().time())
+        return [worker for worker, child in self._members.items() if not child.gone]
 
     def revive(self) -> None:
         """Replace those that are gone by themselves, as a supervisor would."""

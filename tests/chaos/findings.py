@@ -8,6 +8,9 @@ from typing import Any
 
 FAULTS = (
     "lost",
+    "lost_items",
+    "doubled_items",
+    "refetched_needlessly",
     "double_live",
     "stale_accepted",
     "tokens_reused",

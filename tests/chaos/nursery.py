@@ -110,7 +110,7 @@ def _pipes(process: subprocess.Popen[str]) -> tuple[Any, Any]:
 
 
 def main() -> None:
-    from tests.chaos.roles import ROLES  # noqa: PLC0415 - only the nursery itself needs them
+    from tests.chaos.roles import find_role  # noqa: PLC0415 - only the nursery itself needs them
 
     for path in (files("skitter.frontier") / "lua").iterdir():
         if path.name.endswith(".lua"):
@@ -120,11 +120,12 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while line := sys.stdin.readline():
         wanted = json.loads(line)
+        role = find_role(wanted["role"])
         reading, writing = os.pipe()
         pid = os.fork()
         if pid == 0:
             os.close(writing)
-            _be(ROLES[wanted["role"]], Order(**wanted["order"]), reading)
+            _be(role, Order(**wanted["order"]), reading)
         os.close(reading)
         print(pid, flush=True)
         sys.stdin.readline()
@@ -143,7 +144,9 @@ def _be(role: Any, order: Order, permission: int) -> None:
         quiet = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1):
             os.dup2(quiet, stream)
-        asyncio.run(role(order))
+        work = role(order)
+        if work is not None:
+            asyncio.run(work)
         code = 0
     finally:
         os._exit(code)

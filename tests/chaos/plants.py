@@ -110,8 +110,8 @@ PLANTS = {
             edits=(
                 (
                     "add",
-                    "entries[#entries + 1] = ARGV[i + 1]",
-                    "if remainder(fingerprint, 9) > 0 then entries[#entries + 1] = ARGV[i + 1] end",
+                    "new = new + 1",
+                    "if remainder(fingerprint, 9) > 0 then new = new + 1 end",
                 ),
             ),
         ),

@@ -114,7 +114,7 @@ class Crowd:
         async with await Frontier.connect(server.url, worker="checker") as frontier:
             mismatches = await recount(frontier)
             stats = await frontier.stats.job(JOB)
-        findings = _from_verdict(verdict)
+        findings = from_verdict(verdict)
         for text in mismatches:
             findings.add("counter_mismatches", text)
         for event in read_histories(folder):
@@ -126,7 +126,8 @@ class Crowd:
         return findings, verdict.coverage.share if verdict.coverage else 0.0
 
 
-def _from_verdict(verdict: Verdict) -> Findings:
+def from_verdict(verdict: Verdict) -> Findings:
+    """What the referee found wrong, and how much it saw."""
     findings = Findings()
     for fault, found in (
         ("gaps_under_policy", verdict.gaps),
