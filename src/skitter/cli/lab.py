@@ -14,8 +14,9 @@ from rich.console import Console
 
 from skitter.errors import SkitterError
 from skitter.lab import Judging, LabServer, Verdict, WebSpec, spec_from
+from skitter.lab.refusal import LabSpecError
 from skitter.lab.run import run_fast
-from skitter.lab.spec import LabSpecError, read_spec_values
+from skitter.lab.spec import read_spec_values
 
 app = typer.Typer(help="A virtual web with a referee.", no_args_is_help=True)
 
@@ -45,6 +46,12 @@ def serve(  # noqa: PLR0917 - Typer makes each an option
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Another seed is another web.")] = None,
     spec: Annotated[Path | None, typer.Option(help="A YAML file that describes the web.")] = None,
+    shop: Annotated[
+        bool, typer.Option("--shop", help="Serve the demo shops too, one for each locale.")
+    ] = False,
+    exchange: Annotated[
+        bool, typer.Option("--exchange", help="Serve the demo exchange too.")
+    ] = False,
     assign: Annotated[
         list[str] | None,
         typer.Option("--set", help="Any other field of the description: NAME=VALUE."),
@@ -73,7 +80,7 @@ def serve(  # noqa: PLR0917 - Typer makes each an option
     }
     try:
         lab = LabServer(
-            _spec(spec, assign or [], flags),
+            _spec(spec, assign or [], flags, demos={"shop": shop, "exchange": exchange}),
             host=address,
             port=port,
             prerender=prerender,
@@ -86,7 +93,9 @@ def serve(  # noqa: PLR0917 - Typer makes each an option
     _print_verdict(verdict, as_json=as_json)
 
 
-def _spec(path: Path | None, assignments: list[str], flags: dict[str, Any]) -> WebSpec:
+def _spec(
+    path: Path | None, assignments: list[str], flags: dict[str, Any], *, demos: dict[str, bool]
+) -> WebSpec:
     values = read_spec_values(path) if path else {}
     for text in assignments:
         name, equals, value = text.partition("=")
@@ -94,6 +103,9 @@ def _spec(path: Path | None, assignments: list[str], flags: dict[str, Any]) -> W
             raise LabSpecError(problem=f"--set {text} is not NAME=VALUE")
         values[name.strip()] = yaml.safe_load(value)
     values.update({name: value for name, value in flags.items() if value is not None})
+    for name, asked in demos.items():
+        if asked and values.get(name) is None:
+            values[name] = {}
     return spec_from(values)
 
 
@@ -123,7 +135,8 @@ def _print_address(lab: LabServer, *, as_json: bool) -> None:
     spec = lab.web.spec
     if as_json:
         facts = {"address": lab.host, "port": lab.port, "rule": lab.rule, "first": lab.url(0)}
-        typer.echo(json.dumps(facts))
+        demos = [lab.url(host) for host in lab.web.demos.hosts()]
+        typer.echo(json.dumps(facts | {"demos": demos}))
         return
     name = lab.web.host(0)
     typer.echo(
@@ -133,8 +146,20 @@ def _print_address(lab: LabServer, *, as_json: bool) -> None:
         f"              curl --resolve {name}:{lab.port}:{lab.host} http://{name}:{lab.port}/\n"
         f"For Skitter:  {lab.rule}\n"
         f"The referee:  curl {lab.proxy}/__referee__/table\n"
+        f"{_demo_lines(lab)}"
         "Ctrl-C ends it."
     )
+
+
+def _demo_lines(lab: LabServer) -> str:
+    hosts = lab.web.demos.hosts()
+    if not hosts:
+        return ""
+    urls = "\n              ".join(map(lab.url, hosts))
+    kinds = ["shop"] * bool(lab.web.demos.shops) + ["exchange"] * bool(lab.web.demos.exchange)
+    truths = "".join(f"Their truth:  curl {lab.proxy}/__referee__/truth/{kind}\n" for kind in kinds)
+    changing = f"Next version: curl -X POST '{lab.proxy}/__referee__/version?to={lab.version + 1}'"
+    return f"Demo sites:   {urls}\n{truths}{changing}\n"
 
 
 def _print_verdict(verdict: Verdict, *, as_json: bool) -> None:

@@ -8,8 +8,9 @@ import signal
 import sys
 
 from skitter.lab.referee import Judging
+from skitter.lab.refusal import LabSpecError
 from skitter.lab.run import LabServer, run_fast
-from skitter.lab.spec import LabSpecError, spec_from
+from skitter.lab.spec import spec_from
 
 
 async def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from skitter.lab.spec import Drip
@@ -20,6 +21,8 @@ class Answer:
     headers: Headers = ()
     latency_ms: float = 0.0
     drip: Drip | None = None
+    pieces: Iterator[bytes] | None = None
+    """A body that is made while it is sent, in place of `body`; for the desk's answers only."""
     wire_fault: str = ""
     """reset, truncated or hang: the connection's own ways to fail."""
     trap: bool = False
@@ -30,8 +33,13 @@ class Answer:
         headers = list(self.headers)
         if self.status != 304:
             headers.append(("Content-Type", self.content_type))
-            headers.append(("Content-Length", str(len(self.body))))
+            headers.append(self._length())
         return encode_head(self.status, headers, keep_alive=keep_alive)
+
+    def _length(self) -> tuple[str, str]:
+        if self.pieces is not None:
+            return "Transfer-Encoding", "chunked"
+        return "Content-Length", str(len(self.body))
 
     def whole(self) -> bytes:
         """Head and body for a connection that goes on, made once: what benchmarks hand out."""

@@ -5,6 +5,10 @@ GET  /__referee__/table        the verdict for people
 GET  /__referee__/requests     the log as JSON lines, if one is kept
 GET  /__referee__/graph        the URLs that a full crawl must fetch, one per line
 GET  /__referee__/spec         what the web is like, as JSON
+GET  /__referee__/truth/shop   every product's exact values as JSON lines; ?version= and ?host=
+GET  /__referee__/truth/exchange   every quote's; ?version=
+GET  /__referee__/version      which version of the demo sites is served
+POST /__referee__/version?to=3 serve another one
 POST /__referee__/reset        forget all requests, and let passing faults begin again
 """
 
@@ -12,17 +16,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from io import StringIO
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
 
 from rich.console import Console
 
 from skitter.lab.answer import Answer, text
+from skitter.lab.demo_spec import check_version
 from skitter.lab.graph import Graph, walk
+from skitter.lab.refusal import LabSpecError, refuse
 from skitter.lab.spec import spec_values
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from skitter.lab.referee import Referee
     from skitter.lab.site import Site
@@ -33,6 +42,7 @@ if TYPE_CHECKING:
 
 HOST = "referee.lab"
 PREFIX = "/__referee__/"
+_ROWS_AT_A_TIME = 50
 
 
 class Desk:
@@ -43,13 +53,16 @@ class Desk:
         self._referee = referee
         self._seeds = tuple(seeds)
         self._graph: Graph | None = None
-        self._posts: dict[str, Handler] = {"reset": self._reset}
+        self._posts: dict[str, Handler] = {"reset": self._reset, "version": self._set_version}
         self._gets: dict[str, Handler] = {
             "verdict": self._verdict,
             "table": self._table,
             "requests": self._requests,
             "graph": self._pages,
             "spec": self._spec,
+            "truth/shop": self._shop_truth,
+            "truth/exchange": self._exchange_truth,
+            "version": self._version,
         }
 
     def takes(self, request: Request) -> bool:
@@ -61,8 +74,12 @@ class Desk:
         question = request.path.removeprefix(PREFIX).strip("/")
         answers = self._posts if request.method == "POST" else self._gets
         if question not in answers:
-            return text(404, "GET verdict, table, requests, graph or spec, or POST reset")
-        return await answers[question](request)
+            known = f"GET {', '.join(self._gets)}, or POST {', '.join(self._posts)}"
+            return text(404, known)
+        try:
+            return await answers[question](request)
+        except LabSpecError as error:
+            return text(400, str(error))
 
     async def verdict(self, *, coverage: bool = True) -> Verdict:
         """The verdict so far."""
@@ -99,6 +116,41 @@ class Desk:
 
     async def _spec(self, _request: Request) -> Answer:
         return _json(spec_values(self._site.web.spec))
+
+    async def _version(self, _request: Request) -> Answer:
+        return _json({"version": self._site.version})
+
+    async def _set_version(self, request: Request) -> Answer:
+        self._site.version = _number(request, "to", default=self._site.version)
+        return await self._version(request)
+
+    async def _shop_truth(self, request: Request) -> Answer:
+        version = _number(request, "version", default=self._site.version)
+        host = parse_qs(request.query).get("host", [""])[0]
+        return _json_lines(self._site.web.demos.shop_truth(version, host=host))
+
+    async def _exchange_truth(self, request: Request) -> Answer:
+        version = _number(request, "version", default=self._site.version)
+        return _json_lines(self._site.web.demos.exchange_truth(version))
+
+
+def _number(request: Request, name: str, *, default: int) -> int:
+    """A version in the query."""
+    given = parse_qs(request.query).get(name)
+    if given is None:
+        return default
+    refuse({f"{name} must be a number": not re.fullmatch(r"\d{1,9}", given[0])})
+    return check_version(int(given[0]))
+
+
+def _json_lines(rows: Iterator[dict[str, Any]]) -> Answer:
+    """Rows made while they are sent, for there may be millions."""
+
+    def pieces() -> Iterator[bytes]:
+        while batch := list(islice(rows, _ROWS_AT_A_TIME)):
+            yield "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in batch).encode()
+
+    return Answer(content_type="application/x-ndjson", pieces=pieces())
 
 
 def _json(value: object) -> Answer:

@@ -17,7 +17,8 @@ from urllib.parse import parse_qs
 
 from skitter.lab import render
 from skitter.lab.answer import Answer, redirect
-from skitter.lab.spec import CHARSETS, Drip, Fault, LabSpecError
+from skitter.lab.refusal import LabSpecError
+from skitter.lab.spec import CHARSETS, Drip, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable

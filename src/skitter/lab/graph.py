@@ -3,7 +3,7 @@
 From the seeds, along links and redirects: pages that are answered 200 in the end are expected,
 those that always fail are not, and neither is anything that is reached only through them. Paths
 under a Disallow are not entered. Traps are entered as deep as `trap_depth` says (0: not at all),
-counted in links from the first trap page.
+counted in links from the first trap page. Of a demo site that a seed is on, every page is expected.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from skitter.lab.places import Place, Places
 
@@ -55,6 +56,7 @@ class _Walk:
     )
 
     def run(self, seeds: list[str]) -> Graph:
+        self._add_demos(seeds)
         places = Places(self.web)
         ahead = deque((link, 0) for link in map(self.web.locate, seeds) if link is not None)
         known = {link for link, _ in ahead}
@@ -66,6 +68,12 @@ class _Walk:
                     known.add(target)
                     ahead.append((target, target_depth))
         return Graph(**{name: frozenset(urls) for name, urls in self.found.items()})
+
+    def _add_demos(self, seeds: list[str]) -> None:
+        for host in {urlsplit(seed).hostname or "" for seed in seeds}:
+            demo = self.web.demos.at(host)
+            if demo is not None:
+                self.found["pages"].update(f"http://{host}{path}" for path in demo.paths())
 
     def _visit(self, link: Link, place: Place | None, depth: int) -> list[tuple[Link, int]]:
         """Note what a link leads to, and say where to go on and how deep in traps that is."""

@@ -13,9 +13,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self
 from urllib.request import ProxyHandler, Request, build_opener
 
+from skitter.lab.demo_spec import check_version
 from skitter.lab.referee import Judging
+from skitter.lab.refusal import LabSpecError
 from skitter.lab.run import LabAddress
-from skitter.lab.spec import LabSpecError, WebSpec, spec_values
+from skitter.lab.spec import WebSpec, spec_values
 from skitter.lab.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -110,6 +112,15 @@ class LabProcess(LabAddress):
     def reset(self) -> None:
         """Forget all requests, and let passing faults begin again."""
         self._ask("reset", method="POST")
+
+    @property
+    def version(self) -> int:
+        """Which version of the demo sites is served."""
+        return int(json.loads(self._ask("version"))["version"])
+
+    def set_version(self, version: int) -> None:
+        """Serve another version of the demo sites from now on."""
+        self._ask(f"version?to={check_version(version)}", method="POST")
 
     def _ask(self, question: str, *, method: str = "GET") -> str:
         self._running()

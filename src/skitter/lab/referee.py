@@ -128,7 +128,7 @@ class Referee:
         if ledger is not None:
             self._judge_pace(ledger, visit)
             ledger.in_flight.append(visit)
-            if self._web.disallowed(target):
+            if self._web.disallowed(target, host=host):
                 self._verdict.disallowed.add({"url": visit.url}, keep=self._judging.keep)
         return visit
 

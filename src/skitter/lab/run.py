@@ -5,19 +5,23 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from skitter.lab.demo_spec import check_version
 from skitter.lab.desk import Desk
 from skitter.lab.referee import Judging, Referee
+from skitter.lab.refusal import LabSpecError
 from skitter.lab.server import Connection
 from skitter.lab.site import Site
-from skitter.lab.spec import LabSpecError, WebSpec
+from skitter.lab.spec import WebSpec
 from skitter.lab.web import Web
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable, Sequence
+    from collections.abc import Coroutine, Iterable, Iterator, Sequence
     from types import TracebackType
 
     from skitter.lab.graph import Graph
     from skitter.lab.verdict import Verdict
+
+    Row = dict[str, Any]
 
 Result = TypeVar("Result")
 
@@ -34,6 +38,21 @@ class LabAddress:
         """The URL of a path on a host, by name or number; `rule` or `proxy` leads there."""
         name = host if isinstance(host, str) else self.web.host(host)
         return f"http://{name}{path}"
+
+    @property
+    def version(self) -> int:
+        """Which version of the demo sites is served."""
+        return self.web.spec.version
+
+    def shop_truth(self, version: int | None = None, *, host: str = "") -> Iterator[Row]:
+        """Every product's exact values, at the version that is served unless told otherwise."""
+        at = self.version if version is None else check_version(version)
+        return self.web.demos.shop_truth(at, host=host)
+
+    def exchange_truth(self, version: int | None = None) -> Iterator[Row]:
+        """Every quote's exact values, the same."""
+        at = self.version if version is None else check_version(version)
+        return self.web.demos.exchange_truth(at)
 
     @property
     def rule(self) -> str:
@@ -119,6 +138,15 @@ class LabServer(LabAddress):
     def reset(self) -> None:
         """Forget all requests, and let passing faults begin again."""
         self._desk.reset()
+
+    @property
+    def version(self) -> int:
+        """Which version of the demo sites is served."""
+        return self._site.version
+
+    def set_version(self, version: int) -> None:
+        """Serve another version of the demo sites from now on."""
+        self._site.version = check_version(version)
 
     def _connect(self) -> Connection:
         return Connection(

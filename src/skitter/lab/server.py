@@ -20,6 +20,8 @@ from skitter.lab.answer import Answer, text
 from skitter.lab.wire import HEAD_LIMIT_BYTES, BadHead, Request, parse_head
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from skitter.lab.desk import Desk
     from skitter.lab.referee import Referee, Visit
     from skitter.lab.site import Site
@@ -49,6 +51,7 @@ class Connection(asyncio.Protocol):
         self._task: asyncio.Task[None] | None = None
         self._writing_paused = False
         self._finishing = False
+        self._room: asyncio.Future[None] | None = None
         self._lost: asyncio.Future[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -81,6 +84,8 @@ class Connection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._writing_paused = False
+        if self._room is not None and not self._room.done():
+            self._room.set_result(None)
         if self._finishing:
             self._finish()
 
@@ -139,8 +144,23 @@ class Connection(asyncio.Protocol):
 
     async def _serve_desk(self, request: Request) -> None:
         self._answer = await self._desk.answer(request)
+        if self._answer.pieces is not None and request.method != "HEAD":
+            await self._stream(self._answer, self._answer.pieces)
+            return
         self._task = None
         self._reply()
+
+    async def _stream(self, answer: Answer, pieces: Iterator[bytes]) -> None:
+        """Send pieces as they are made, no faster than they are taken, others in between."""
+        self._transport.write(answer.head(keep_alive=True))
+        for piece in pieces:
+            self._transport.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+            await asyncio.sleep(0)
+            if self._writing_paused:
+                self._room = self._loop.create_future()
+                await self._room
+        self._task = None
+        self._write_last(b"0\r\n\r\n")
 
     def _reply(self) -> None:
         fault = self._answer.wire_fault

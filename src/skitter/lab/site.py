@@ -1,8 +1,9 @@
 """From a request to its answer: the map, with time and attempts added.
 
-The only state is how often each faulty URL was tried, and pages rendered beforehand. A page
-rendered beforehand is handed out as it is: no fault, latency, drip, cookie, edition or
-compression, for a benchmark measures its client and not the lab's mischief.
+The only state is how often each faulty URL was tried, which version of the demo sites is
+served, and pages rendered beforehand. A page rendered beforehand is handed out as it is: no
+fault, latency, drip, cookie, edition or compression, for a benchmark measures its client and not
+the lab's mischief.
 """
 
 from __future__ import annotations
@@ -11,16 +12,19 @@ import gzip
 import time
 from collections import Counter
 from email.utils import formatdate, parsedate_to_datetime
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from skitter.lab import render
 from skitter.lab.answer import Answer, redirect, text
+from skitter.lab.demos import sitemap_answer
 from skitter.lab.extras import Extras, cookies_of, ordered_fault
 from skitter.lab.places import Place, Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from skitter.lab.demos import DemoSite
     from skitter.lab.spec import Fault
     from skitter.lab.web import Link, Web
     from skitter.lab.wire import Request
@@ -36,6 +40,7 @@ class Site:
         self, web: Web, *, prerender: int = 0, now_s: Callable[[], float] = time.time
     ) -> None:
         self.web = web
+        self.version = web.spec.version
         self._now_s = now_s
         self._places = Places(web)
         self._extras = Extras(web)
@@ -52,6 +57,9 @@ class Site:
         ready = self._ready.get((request.host, request.target))
         if ready is not None and not request.port:
             return ready
+        demo = self.web.demos.at(request.host)
+        if demo is not None:
+            return self._demo_answer(demo, request)
         host = self.web.host_number(request.host)
         if host is None:
             return text(404, f"there is no host {request.host} in this lab")
@@ -59,9 +67,30 @@ class Site:
         answer.latency_ms = answer.latency_ms or self.web.latency_ms(host, request.path)
         return answer
 
+    def _demo_answer(self, demo: DemoSite, request: Request) -> Answer:
+        answer = self._demo_page(demo, request)
+        if answer.status == 200:
+            etag = f'"{blake2b(answer.body, digest_size=8).hexdigest()}"'
+            if "if-none-match" in request.headers and _unchanged(request, etag, 0):
+                answer = Answer(status=304, headers=(("ETag", etag),))
+            else:
+                answer = self._dressed(request, answer.with_headers(("ETag", etag)))
+        answer.latency_ms = self.web.latency_ms(request.host, request.path)
+        return answer
+
+    def _demo_page(self, demo: DemoSite, request: Request) -> Answer:
+        if request.path == "/robots.txt":
+            return self._robots(request)
+        origin = f"http://{_authority(request)}"
+        answer = demo.answer(request, origin=origin, version=self.version)
+        if answer is None and self.web.spec.sitemap:
+            per_file = self.web.spec.sitemap_urls
+            answer = sitemap_answer(demo, request.path, origin=origin, per_file=per_file)
+        return answer or text(404, f"nothing is at {request.path}")
+
     def _answer_on(self, host: int, request: Request) -> Answer:
         if request.path == "/robots.txt":
-            return self._robots(host, request)
+            return self._robots(request)
         place = self._places.look(host, request.path)
         fault = self._fault_now(host, request.path, place)
         if fault is not None and fault.kind.isdigit():
@@ -130,14 +159,15 @@ class Site:
             answer = answer.with_headers(("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding"))
         return answer
 
-    def _robots(self, host: int, request: Request) -> Answer:
+    def _robots(self, request: Request) -> Answer:
         spec = self.web.spec
         if not spec.robots:
             return text(404, "no robots.txt")
-        policy = self.web.policy(self.web.host(host))
+        policy = self.web.policy(request.host)
         told_ms = policy.delay_ms if policy and spec.crawl_delay else 0.0
         sitemap = f"http://{_authority(request)}/sitemap.xml" if spec.sitemap else ""
-        body = render.robots_txt(delay_ms=told_ms, disallow=spec.disallow, sitemap=sitemap)
+        disallow = self.web.disallow(request.host)
+        body = render.robots_txt(delay_ms=told_ms, disallow=disallow, sitemap=sitemap)
         return Answer(body=body, content_type="text/plain; charset=utf-8")
 
     def _sitemap(self, request: Request, place: Place) -> Answer:

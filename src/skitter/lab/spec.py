@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 import yaml
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from skitter.errors import SkitterError
+from skitter.lab.demo_spec import ExchangeSpec, ShopSpec, check_version
+from skitter.lab.refusal import LabSpecError, refuse
 
 STATUS_FAULTS = ("403", "404", "410", "429", "500", "502", "503", "504")
 WIRE_FAULTS = ("reset", "truncated", "hang")
@@ -22,10 +23,6 @@ LASTING_FAULTS = ("403", "404", "410")
 CHARSETS = ("utf-8", "windows-1251", "shift_jis", "iso-8859-1")
 
 _CONFIG = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
-
-
-class LabSpecError(SkitterError, ValueError):
-    """The lab cannot be made as described: {problem}"""
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class Fault:
 
     def __post_init__(self) -> None:
         known = STATUS_FAULTS + WIRE_FAULTS
-        _refuse(
+        refuse(
             {
                 f"unknown fault {self.kind!r}; known are {', '.join(known)}": self.kind
                 not in known,
@@ -73,7 +70,7 @@ class Drip:
     interval_ms: float = 100.0
 
     def __post_init__(self) -> None:
-        _refuse(
+        refuse(
             {
                 "the rate of drips must be from 0 to 1": not 0 <= self.rate <= 1,
                 "a drip needs one piece or more": self.pieces < 1,
@@ -125,11 +122,18 @@ class WebSpec:
     cookies: bool = False
     gzip: bool = False
     charsets: tuple[str, ...] = ("utf-8",)
+    shop: ShopSpec | None = None
+    """The demo shops, if there are to be any."""
+    exchange: ExchangeSpec | None = None
+    """The demo exchange, the same."""
+    version: int = 0
+    """The version of the demo sites that is served at first."""
 
     def __post_init__(self) -> None:
         _check_size(self)
         _check_rates(self)
         _check_manners(self)
+        check_version(self.version)
 
 
 def spec_from(values: dict[str, Any]) -> WebSpec:
@@ -162,16 +166,9 @@ def read_spec_values(path: Path) -> dict[str, Any]:
     return values
 
 
-def _refuse(problems: dict[str, bool]) -> None:
-    """Raise for the problems that are there."""
-    found = [problem for problem, there in problems.items() if there]
-    if found:
-        raise LabSpecError(problem="; ".join(found))
-
-
 def _check_size(spec: WebSpec) -> None:
     pattern = spec.host_pattern
-    _refuse(
+    refuse(
         {
             "hosts and pages must be 1 or more": spec.hosts < 1 or spec.pages < 1,
             "links and page_bytes must be 0 or more": spec.links < 0 or spec.page_bytes < 0,
@@ -189,13 +186,13 @@ def _check_rates(spec: WebSpec) -> None:
     problems = {f"{name} must be from 0 to 1": not 0 <= getattr(spec, name) <= 1 for name in names}
     total = sum(fault.rate for fault in spec.faults)
     problems[f"the rates of all faults add up to {total:g}, above 1"] = total > 1 + 1e-9
-    _refuse(problems)
+    refuse(problems)
 
 
 def _check_manners(spec: WebSpec) -> None:
     low_ms, high_ms = spec.latency_ms
     unknown = ", ".join(sorted(set(spec.charsets) - set(CHARSETS)))
-    _refuse(
+    refuse(
         {
             "latency_ms must be a lowest and a highest, from 0 up": not 0 <= low_ms <= high_ms,
             "delays_ms must name delays, from 0 up": min(spec.delays_ms, default=-1) < 0,

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from random import Random
 from urllib.parse import urlsplit
 
+from skitter.lab.demos import Demos
 from skitter.lab.dice import Dice, zipf_rank
 from skitter.lab.spec import Fault, WebSpec
 
@@ -40,6 +41,7 @@ class Web:
     def __init__(self, spec: WebSpec) -> None:
         self.spec = spec
         self.dice = Dice(spec.seed)
+        self.demos = Demos(spec, self.dice)
         self._name_start, self._name_end = spec.host_pattern.split("{n}")
 
     def host(self, number: int) -> str:
@@ -73,16 +75,24 @@ class Web:
 
     def policy(self, host: str) -> Policy | None:
         """How this host wants to be asked; None for a name that is not in this web."""
+        demo = self.demos.at(host)
+        if demo is not None:
+            return _policy(demo.delay_ms, demo.concurrency)
         number = self.host_number(host)
         if number is None:
             return None
-        delay_ms = self.spec.delays_ms[number % len(self.spec.delays_ms)]
-        at_a_time = self.spec.concurrency[number % len(self.spec.concurrency)]
-        return Policy(delay_ms=delay_ms, concurrency=1 if delay_ms else at_a_time)
+        spec = self.spec
+        delay_ms = spec.delays_ms[number % len(spec.delays_ms)]
+        return _policy(delay_ms, spec.concurrency[number % len(spec.concurrency)])
 
-    def disallowed(self, path: str) -> bool:
-        """Whether robots.txt, the same for every host and every agent, forbids this path."""
-        return self.spec.robots and path.startswith(self.spec.disallow)
+    def disallow(self, host: str) -> tuple[str, ...]:
+        """The paths that a host's robots.txt forbids to every agent."""
+        demo = self.demos.at(host)
+        return self.spec.disallow if demo is None else demo.disallow
+
+    def disallowed(self, path: str, *, host: str = "") -> bool:
+        """Whether robots.txt forbids this path; it is the same for every host but the demos'."""
+        return self.spec.robots and path.startswith(self.disallow(host))
 
     def page_number(self, path: str) -> int | None:
         """The number of the page at a path, or None if no ordinary page is there."""
@@ -114,7 +124,7 @@ class Web:
                 return fault
         return None
 
-    def latency_ms(self, host: int, path: str) -> float:
+    def latency_ms(self, host: int | str, path: str) -> float:
         """How long the server thinks before it answers for a path."""
         low, high = self.spec.latency_ms
         if not high:
@@ -173,3 +183,7 @@ class Web:
             yield host, "/a" if page % 2 else "/calendar/2026/11"
         if loops < self.spec.redirect_loops:
             yield host, f"/loop/{page}/a"
+
+
+def _policy(delay_ms: float, concurrency: int) -> Policy:
+    return Policy(delay_ms=delay_ms, concurrency=1 if delay_ms else concurrency)
