@@ -12,13 +12,15 @@ import sys
 import redis
 
 from skitter.frontier.embedded import EmbeddedServer
+from tests.wait import wait_until
 
 
 def main() -> None:
     folder, task = sys.argv[1:]
     server = EmbeddedServer(folder)
     server.start()
-    print(server.pid, flush=True)
+    # The server may answer before its guard has written down who it is.
+    print(wait_until(lambda: server.pid, timeout_s=10, what="its pid is known"), flush=True)
     if task == "write":
         print(_write(server), flush=True)
     sys.stdin.read()
