@@ -71,7 +71,8 @@ class Crew:
 
     def _is_waiting(self, worker: str) -> bool:
         path = Path(self._order.folder) / f"{worker}.history"
-        lines = path.read_text().splitlines()[-20:] if path.exists() else []
+        # What follows the last line end is a line that is being written.
+        lines = path.read_text().split("\n")[-21:-1] if path.exists() else []
         writes = [line for line in map(json.loads, lines) if line["event"] == "write"]
         return any(w["ms"] >= SLOW_MS and boot_ms() < w["at"] + w["ms"] / 2 for w in writes)
 
