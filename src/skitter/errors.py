@@ -233,6 +233,13 @@ class UnrunnableRequest(AddonError):
     """
 
 
+class UnsupportedByEngine(AddonError):
+    """The fast engine cannot run the spider {spider}: {reasons}
+
+    The compatible engine can: set worker.engine to scrapy or auto, or use skitter.addon.Addon.
+    """
+
+
 class AddonOff(AddonError):
     """The scheduler of skitter.compat.scrapy_redis needs an add-on of its own, which is not there.
 
@@ -294,6 +301,17 @@ class BadScrapySetting(SkitterError):
 
 class SitemapError(SkitterError):
     """The sitemap {url} cannot be used: {reason}"""
+
+
+class BadRecipe(SkitterError):
+    """The recipe {source} cannot be used: {problems}
+
+    docs/recipes.md says what a recipe may hold.
+    """
+
+
+class PageError(SkitterError):
+    """The page {url} cannot be read: {reason}"""
 
 
 class NoJobToPushTo(SkitterError):

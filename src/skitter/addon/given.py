@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy.http import Request as ScrapyRequest
 from scrapy.utils.misc import load_object
 
-from skitter.addon.crawl import Crawl
-from skitter.addon.listeners import only_offsite_hears
-from skitter.addon.visit import current
+from skitter.engine.crawl import Crawl
+from skitter.engine.listeners import only_offsite_hears
+from skitter.engine.visit import current
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy.core.downloader.handlers._aiohttp import AiohttpDownloadHandler
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 
-from skitter.addon.crawl import Crawl
 from skitter.addon.names import install_rules
+from skitter.engine.crawl import Crawl
 from skitter.resolve import Resolver, parse_rules
 
 if TYPE_CHECKING:

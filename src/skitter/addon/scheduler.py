@@ -16,17 +16,19 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from skitter.addon.checks import check_engine
-from skitter.addon.closing import Closing
-from skitter.addon.crawl import Crawl
-from skitter.addon.exits import check_schemes
-from skitter.addon.output import Output
-from skitter.addon.process import SETTING, open_process
-from skitter.addon.requests import mark_of
-from skitter.addon.settling import Settler
-from skitter.addon.starting import Starter
-from skitter.addon.verdicts import GivenUp
-from skitter.addon.visit import CURRENT, Visit
-from skitter.errors import FrontierError, UnrunnableRequest
+from skitter.addon.handling import Handling
+from skitter.engine.closing import Closing
+from skitter.engine.crawl import Crawl
+from skitter.engine.enqueuing import Enqueuing
+from skitter.engine.exits import check_schemes
+from skitter.engine.output import Output
+from skitter.engine.process import SETTING, open_process
+from skitter.engine.requests import mark_of
+from skitter.engine.settling import Settler
+from skitter.engine.starting import Starter
+from skitter.engine.verdicts import GivenUp
+from skitter.engine.visit import CURRENT, Visit
+from skitter.errors import UnrunnableRequest
 from skitter.frontier.urls import START
 
 if TYPE_CHECKING:
@@ -47,12 +49,13 @@ class Scheduler(BaseScheduler):
         self._crawl = Crawl.of(crawler)
         self._engine: Any = crawler.engine
         self._settler = Settler(self._crawl)
+        self._handling = Handling(self._crawl, self._settler)
         self._starter = Starter(self._crawl, settle=self._settler.conclude)
         self._closing = Closing(self._crawl, wake=self._wake, busy=self._busy)
         self._stack = AsyncExitStack()
         self._lane: Lane | None = None
         self._own = False
-        self._adding: set[asyncio.Task[None]] = set()
+        self._enqueuing = Enqueuing(self._crawl, stir=self._closing.stir, wake=self._wake)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -77,16 +80,7 @@ class Scheduler(BaseScheduler):
 
     def enqueue_request(self, request: ScrapyRequest) -> bool:
         """Keep a request with the page that made it, until the page is settled."""
-        try:
-            kept = self._crawl.take_in(request)
-            if self._crawl.adrift:
-                self._closing.stir()
-                if not self._adding:
-                    self._begin(self._add_adrift())
-        except Exception:
-            log.exception("request could not be taken in", url=request.url)
-            return False
-        return kept
+        return self._enqueuing.enqueue(request)
 
     def has_pending_requests(self) -> bool:
         """Whether this crawler is still needed: its job lives, or something of it is in hand."""
@@ -94,7 +88,7 @@ class Scheduler(BaseScheduler):
 
     def _busy(self) -> bool:
         crawl = self._crawl
-        return bool(crawl.visits or crawl.adrift or self._adding or self._starter.running)
+        return bool(crawl.visits or self._enqueuing.busy or self._starter.running)
 
     async def _open(self) -> None:
         check_engine(self._engine)
@@ -105,8 +99,8 @@ class Scheduler(BaseScheduler):
             open_process(crawl.settings, concurrency=concurrency)
         )
         check_schemes(crawl.process.proxies)
-        self._settler.hook()
-        Output(crawl).hook()
+        self._handling.hook()
+        Output(crawl, enqueue=self.enqueue_request).hook()
         # The engine would run start() in every worker; here it is a request like any other.
         self._engine._start = None  # noqa: SLF001
         self._own = given is None
@@ -117,8 +111,8 @@ class Scheduler(BaseScheduler):
         try:
             await self._hand_back()
             await self._closing.close()
-            waiting = [*self._settler.ending, *self._adding]
-            await asyncio.gather(*waiting, return_exceptions=True)
+            await self._enqueuing.finish()
+            await asyncio.gather(*self._settler.ending, return_exceptions=True)
             if self._own:
                 # All that the engine had is settled by now, and has only to arrive.
                 await self._crawl.process.intake.drain(self._crawl.settings.worker.grace_s)
@@ -151,29 +145,6 @@ class Scheduler(BaseScheduler):
             return request
         CURRENT.set(None)
         return None
-
-    def _begin(self, work: Any) -> None:
-        task = asyncio.create_task(work)
-        self._adding.add(task)
-        task.add_done_callback(self._added)
-
-    def _added(self, task: asyncio.Task[None]) -> None:
-        self._adding.discard(task)
-        self._wake()
-
-    async def _add_adrift(self) -> None:
-        """Requests that no page made (an extension's, at idle) go to the job directly."""
-        while self._crawl.adrift:
-            requests, self._crawl.adrift = self._crawl.adrift, []
-            try:
-                added = await self._crawl.process.frontier.add(requests)
-            except FrontierError as error:
-                self._crawl.adrift = requests + self._crawl.adrift
-                log.warning("requests could not be added yet", error=str(error))
-                await asyncio.sleep(1)
-                continue
-            for reason, number in added.refused.items():
-                log.warning("requests refused", reason=reason, number=number)
 
     def _room(self) -> int:
         """How many pages are to lie ready: those that could begin now, and half as many more."""

@@ -329,6 +329,9 @@ class WorkerSettings(Section):
     it, the host name and the process id."""
     processes: int | None = Field(None, ge=1, le=1024)
     """How many processes a worker runs. Without it, one for each core that its cgroup allows."""
+    engine: Literal["auto", "fast", "scrapy"] = "auto"
+    """What runs the spiders: `fast` is Skitter's own engine, `scrapy` Scrapy's on the frontier.
+    `auto`: the fast one, and Scrapy's for a spider with parts that the fast one cannot run."""
     concurrency: int = Field(64, ge=1, le=100_000)
     """How many requests a process has under way at once, over all of its lanes."""
     memory: Bytes | None = None

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.crawler import Crawler
 
-from skitter.addon.process import SETTING
+from skitter.engine.process import SETTING
 
 if TYPE_CHECKING:
-    from skitter.addon.process import Process
+    from skitter.engine.process import Process
     from skitter.frontier.lanes import LaneSpec
     from skitter.worker.project import Project
 

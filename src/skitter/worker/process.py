@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from skitter.addon.process import Process
+from skitter.engine.process import Process
 from skitter.intake import Bounds
 from skitter.policies.proxies import ProxyPool
 from skitter.sinks import open_sink
-from skitter.worker.crawler_lane import CrawlerLane
+from skitter.worker.engine_lane import open_lane
 from skitter.worker.figures import Figures
 from skitter.worker.heart import Heart
 from skitter.worker.lane_book import LaneBook
@@ -89,7 +89,7 @@ class WorkerProcess:
         self._keeper = LaneKeeper(
             frontier,
             LaneBook(most=settings.worker.lanes, idle_s=settings.worker.lane_idle_s),
-            open_lane=partial(CrawlerLane.open, project=self._project, process=process),
+            open_lane=partial(open_lane, project=self._project, process=process),
             spiders=self._project.spiders,
             restriction=orders.restriction,
             busy=lambda: self._intake.busy,

@@ -101,12 +101,13 @@ def load_settings() -> ScrapySettings:
     if settings.getdict("SKITTER"):
         log.warning("a worker does not read SKITTER in Scrapy's settings: use skitter.yaml")
     addons = dict(settings.getdict("ADDONS"))
-    if not any(_path(key).startswith(f"{ADDON.rpartition('.')[0]}.") for key in addons):
+    if not any(path_of(key).startswith(f"{ADDON.rpartition('.')[0]}.") for key in addons):
         settings.set("ADDONS", addons | {ADDON: 500}, priority="cmdline")
     for name, value in FORCED.items():
         settings.set(name, value, priority="cmdline")
     return settings
 
 
-def _path(key: Any) -> str:
+def path_of(key: Any) -> str:
+    """The path of a component that is named by it, or given as a class."""
     return key if isinstance(key, str) else f"{key.__module__}.{key.__qualname__}"

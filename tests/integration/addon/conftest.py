@@ -30,6 +30,9 @@ def server_url(valkey_server: ServerProcess) -> str:
 class Bench:
     """Where spiders run: settings for all of them, and what they left."""
 
+    fast = False
+    """Whether they run on the fast engine."""
+
     def __init__(self, lab: LabProcess, folder: Path, server_url: str, namespace: str) -> None:
         self.lab = lab
         self.folder = folder
@@ -58,7 +61,8 @@ class Bench:
     ) -> Crawling:
         """Start a crawl; `skitter` in the settings is laid over ours."""
         ours = self.settings["SKITTER"] | settings.pop("skitter", {})
-        started = Crawling(spider, self.settings | {"SKITTER": ours} | settings, args or {})
+        settings = self.settings | {"SKITTER": ours} | settings
+        started = Crawling(spider, settings, args or {}, fast=self.fast)
         self.running.append(started)
         return started
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["tests.integration.addon.spiders", "skitter.addon", "aiohttp"])
+CONTEXT.set_forkserver_preload(
+    ["tests.integration.addon.spiders", "skitter.addon", "skitter.engine.running", "aiohttp"]
+)
 
 
 @dataclass
@@ -39,10 +41,12 @@ class Outcome:
 class Crawling:
     """A crawl under way."""
 
-    def __init__(self, spider: str, settings: dict[str, Any], args: dict[str, str]) -> None:
+    def __init__(
+        self, spider: str, settings: dict[str, Any], args: dict[str, str], *, fast: bool = False
+    ) -> None:
         self._ours, theirs = CONTEXT.Pipe()
         self._process: BaseProcess = CONTEXT.Process(
-            target=_run, args=(theirs, spider, settings, args), daemon=True
+            target=_run, args=(theirs, spider, settings, args, fast), daemon=True
         )
         self._process.start()
         theirs.close()
@@ -76,13 +80,16 @@ class _Lines(logging.Handler):
         self.lines.append(f"{record.levelname} {self.format(record)}")
 
 
-def _run(pipe: Connection, spider: str, settings: dict[str, Any], args: dict[str, str]) -> None:
+def _run(
+    pipe: Connection, spider: str, settings: dict[str, Any], args: dict[str, str], fast: bool
+) -> None:
     die_with_parent()
     lines = _Lines()
     logging.root.addHandler(lines)
     outcome = Outcome()
     try:
-        outcome.stats = _crawl(spider, settings, args)
+        crawl = _crawl_fast if fast else _crawl
+        outcome.stats = crawl(spider, settings, args)
     except BaseException:  # noqa: BLE001 - told to the test
         outcome.error = traceback.format_exc()
     outcome.log = "\n".join(lines.lines)
@@ -99,4 +106,16 @@ def _crawl(spider: str, settings: dict[str, Any], args: dict[str, str]) -> dict[
     crawler = process.create_crawler(getattr(spiders, spider))
     process.crawl(crawler, **args)
     process.start()
+    return dict(crawler.stats.get_stats())
+
+
+def _crawl_fast(spider: str, settings: dict[str, Any], args: dict[str, str]) -> dict[str, Any]:
+    from scrapy.settings import Settings  # noqa: PLC0415 - in the child
+    from scrapy.utils.log import configure_logging  # noqa: PLC0415
+
+    from skitter.engine.running import run_spider  # noqa: PLC0415
+    from tests.integration.addon import spiders  # noqa: PLC0415
+
+    configure_logging(settings | {"LOG_INSTALL_ROOT_HANDLER": False})
+    crawler = run_spider(getattr(spiders, spider), Settings(settings), args=args)
     return dict(crawler.stats.get_stats())

@@ -39,7 +39,8 @@ async def pages(frontier: Frontier, job: str = "j") -> int:
 async def test_workers_share_a_job_that_nobody_named(bench: StartBench, frontier: Frontier) -> None:
     one = bench(WIDE)
     args = {"site": one.lab.url(0)}
-    crawls = [one.begin("Links", args=args, SKITTER_JOB=None) for _ in range(3)]
+    settings = {"SKITTER_JOB": None, "CONCURRENT_REQUESTS": 2}
+    crawls = [one.begin("Links", args=args, **settings) for _ in range(3)]
     ended = [crawl.outcome() for crawl in crawls]
     assert [outcome.reason for outcome in ended] == ["finished"] * 3
     verdict = one.lab.verdict()

@@ -17,14 +17,14 @@ from twisted.python.failure import Failure
 
 from skitter.addon import Addon
 from skitter.addon.checks import check_classes, check_engine
-from skitter.addon.cookies import Cookies
-from skitter.addon.crawl import Crawl
 from skitter.addon.downloader import Downloader
 from skitter.addon.handlers import AsyncioHandler, TwistedHandler
-from skitter.addon.retrying import Retry
 from skitter.addon.scheduler import Scheduler
-from skitter.addon.settling import verdict_of
-from skitter.addon.verdicts import TryLater
+from skitter.engine.cookies import Cookies
+from skitter.engine.crawl import Crawl
+from skitter.engine.retrying import Retry
+from skitter.engine.settling import verdict_of
+from skitter.engine.verdicts import TryLater
 from skitter.errors import ServerUnavailable, UnsupportedScrapy, UnsupportedSetting
 
 pytestmark = pytest.mark.unit

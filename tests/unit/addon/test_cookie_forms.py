@@ -7,7 +7,7 @@ import scrapy
 from scrapy.http import Response
 from scrapy.http.cookies import CookieJar
 
-from skitter.addon.cookie_forms import changes, from_stored, snapshot
+from skitter.engine.cookie_forms import changes, from_stored, snapshot
 
 pytestmark = pytest.mark.unit
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import scrapy
 
-from skitter.addon import known
-from skitter.addon.known import KnownLinks
+from skitter.engine import known
+from skitter.engine.known import KnownLinks
 from skitter.frontier import Request
 
 pytestmark = pytest.mark.unit
@@ -75,7 +75,7 @@ def test_only_plain_links_are_remembered(fields: dict[str, Any]) -> None:
 
 def test_links_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr("skitter.addon.known.time.monotonic", lambda: now)
+    monkeypatch.setattr("skitter.engine.known.time.monotonic", lambda: now)
     links = knowing(page(Request("j", URL)))
     for forgotten in (False, True):
         now += known.KEPT_S + 1

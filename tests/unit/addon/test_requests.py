@@ -15,7 +15,7 @@ import scrapy
 from parsel import Selector
 from scrapy.http import FormRequest, JsonRequest
 
-from skitter.addon.requests import EXTRAS, RequestCodec, mark_of
+from skitter.engine.requests import EXTRAS, RequestCodec, mark_of
 from skitter.errors import BadRequest, UnrunnableRequest, UnstorableRequest
 from skitter.frontier.request import pack, unpack
 from skitter.frontier.urls import parse

@@ -14,7 +14,6 @@ from scrapy.http import FormRequest
 from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
-from skitter.addon.crawl import Crawl
 from skitter.compat.scrapy_redis.addon import Addon
 from skitter.compat.scrapy_redis.connection import get_redis_from_settings, server_url
 from skitter.compat.scrapy_redis.messages import request_of
@@ -22,6 +21,7 @@ from skitter.compat.scrapy_redis.options import Options
 from skitter.compat.scrapy_redis.pipelines import RedisPipeline
 from skitter.compat.scrapy_redis.scheduler import Scheduler
 from skitter.compat.scrapy_redis.spiders import RedisSpider
+from skitter.engine.crawl import Crawl
 from skitter.errors import UnsupportedSetting
 
 pytestmark = pytest.mark.unit

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import structlog
 
 from skitter.addon import Addon as PlainAddon
-from skitter.addon.crawl import Crawl
-from skitter.addon.process import SETTING
 from skitter.compat.scrapy_redis.connection import server_url
 from skitter.compat.scrapy_redis.options import Options
+from skitter.engine.crawl import Crawl
+from skitter.engine.process import SETTING
 from skitter.settings import load_with_origins
 
 if TYPE_CHECKING:

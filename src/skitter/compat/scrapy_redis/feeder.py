@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from redis.exceptions import RedisError
 
-from skitter.addon.joining import find_live
 from skitter.compat.scrapy_redis.holding import Hold
 from skitter.compat.scrapy_redis.messages import requests_of
+from skitter.engine.joining import find_live
 from skitter.errors import BadRequest, BadStartMessage, FrontierError, UnstorableRequest
 from skitter.frontier import Request
 
 if TYPE_CHECKING:
-    from skitter.addon.crawl import Crawl
     from skitter.compat.scrapy_redis.start_urls import Batch, Message, StartUrls
+    from skitter.engine.crawl import Crawl
 
 log = structlog.get_logger(__name__)
 

@@ -15,7 +15,7 @@ import structlog
 from skitter.errors import FrontierError
 
 if TYPE_CHECKING:
-    from skitter.addon.crawl import Crawl
+    from skitter.engine.crawl import Crawl
     from skitter.frontier import Frontier
 
 log = structlog.get_logger(__name__)

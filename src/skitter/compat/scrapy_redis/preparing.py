@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from skitter.addon.joining import find_live
 from skitter.compat.scrapy_redis.connection import async_from_settings
 from skitter.compat.scrapy_redis.holding import Hold
 from skitter.compat.scrapy_redis.leftovers import check_leftovers
+from skitter.engine.joining import find_live
 
 if TYPE_CHECKING:
-    from skitter.addon.crawl import Crawl
     from skitter.compat.scrapy_redis.options import Options
+    from skitter.engine.crawl import Crawl
     from skitter.frontier.live_jobs import JobRecord
 
 log = structlog.get_logger(__name__)

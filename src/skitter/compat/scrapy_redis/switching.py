@@ -21,8 +21,8 @@ from scrapy.utils.misc import load_object
 
 from skitter.addon import Addon as PlainAddon
 from skitter.addon.downloader import Downloader
-from skitter.addon.process import SETTING
 from skitter.compat.scrapy_redis.addon import Addon
+from skitter.engine.process import SETTING
 from skitter.errors import AddonOff
 
 if TYPE_CHECKING:

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
 
-from skitter.addon.crawl import Crawl
-from skitter.addon.verdicts import GivenUp, NotSent, TryLater
+from skitter.engine.crawl import Crawl
+from skitter.engine.verdicts import GivenUp, NotSent, TryLater
 from skitter.errors import SkitterError
 
 if TYPE_CHECKING:
     from scrapy import Request as ScrapyRequest
     from scrapy.http import Response
 
-    from skitter.addon.visit import Visit
+    from skitter.engine.visit import Visit
     from skitter.policies.retry import Decision, RetryRules
 
 

@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 
 import structlog
 
-from skitter.addon.known import KnownLinks
-from skitter.addon.requests import RequestCodec
-from skitter.addon.visit import current
+from skitter.engine.known import KnownLinks
+from skitter.engine.requests import RequestCodec
+from skitter.engine.visit import current
 from skitter.errors import BadRequest, UnstorableRequest
 from skitter.frontier import lane_of
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from scrapy import Request as ScrapyRequest
     from scrapy.crawler import Crawler
 
-    from skitter.addon.process import Process
-    from skitter.addon.visit import Visit
+    from skitter.engine.process import Process
+    from skitter.engine.visit import Visit
     from skitter.frontier import Request
     from skitter.policies.scrapy_settings import ScrapyTuning
     from skitter.settings import Settings

@@ -1,9 +1,7 @@
-"""When Scrapy is done with a request, and what then becomes of it.
+"""What becomes of a request when its visit is over.
 
-`_handle_downloader_output` is wrapped on the engine's instance: its Deferred fires when callback or
-errback have ended, every request they made has been enqueued and every pipeline is through. Errors
-that Scrapy logs and swallows before that (in callbacks and pipelines) are heard by their signals
-and kept with the visit.
+Errors that Scrapy logs and swallows (in callbacks and pipelines) are heard by their signals and
+kept with the visit. What a spider addressed to another spider is placed before its page is settled.
 """
 
 from __future__ import annotations
@@ -17,19 +15,16 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request as ScrapyRequest
 from scrapy.http import Response
-from twisted.internet.defer import Deferred, succeed
 from twisted.python.failure import Failure
 
-from skitter.addon.joining import HOLD_MS, job_for
-from skitter.addon.verdicts import Disallowed, GivenUp, NotSent, TryLater
-from skitter.addon.visit import CURRENT, Visit, current
+from skitter.engine.joining import HOLD_MS, job_for
+from skitter.engine.verdicts import Disallowed, GivenUp, NotSent, TryLater
+from skitter.engine.visit import Visit, current
 from skitter.errors import FrontierError, SkitterError
 from skitter.policies.failures import classify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from skitter.addon.crawl import Crawl
+    from skitter.engine.crawl import Crawl
 
 log = structlog.get_logger(__name__)
 
@@ -42,34 +37,14 @@ class Settler:
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
-        self._handle: Callable[[Result, ScrapyRequest], Deferred[None]]
         self._others: dict[str, tuple[str, float]] = {}
         self.ending: set[asyncio.Task[None]] = set()
 
-    def hook(self) -> None:
-        """Take the place of the engine's own method, and listen."""
+    def listen(self) -> None:
+        """Hear of errors that Scrapy swallows."""
         crawler = self._crawl.crawler
-        engine: Any = crawler.engine
-        self._handle = engine._handle_downloader_output  # noqa: SLF001 - there is no public hook
-        engine._handle_downloader_output = self.handle  # noqa: SLF001
         crawler.signals.connect(self._spider_error, signal=signals.spider_error)
         crawler.signals.connect(self._item_error, signal=signals.item_error)
-
-    def handle(self, result: Result, request: ScrapyRequest) -> Deferred[None]:
-        """What the downloader gave goes to Scrapy, as this request's visit."""
-        visit = self._crawl.visits.get(request)
-        if visit is None:
-            return self._handle(result, request)
-        visit.verdict = verdict_of(result)
-        if visit.verdict:
-            self._end(visit, result, request)
-            return succeed(None)
-        before = CURRENT.set(visit)
-        try:
-            handled = self._handle(result, request)
-        finally:
-            CURRENT.reset(before)
-        return handled.addBoth(self._end_visit, visit, result, request)
 
     def conclude(self, visit: Visit) -> None:
         """Settle a visit that is over."""
@@ -81,20 +56,14 @@ class Settler:
         self.ending.add(task)
         task.add_done_callback(self.ending.discard)
 
-    def _end_visit(
-        self, outcome: Any, visit: Visit, result: Result, request: ScrapyRequest
-    ) -> None:
-        if isinstance(outcome, Failure):
-            visit.fail("engine", _text(outcome.value))
-        self._end(visit, result, request)
-
-    def _end(self, visit: Visit, result: Result, request: ScrapyRequest) -> None:
+    def end(self, visit: Visit, result: Result, request: ScrapyRequest) -> None:
+        """A visit is over: judge what the downloader gave, and settle."""
         self._crawl.visits.pop(request, None)
         try:
             self._judge(visit, result, request)
         except Exception as error:  # a page must end one way or the other
             log.exception("page could not be judged", url=request.url)
-            visit.fail("engine", _text(error))
+            visit.fail("engine", text_of(error))
         self.conclude(visit)
 
     def _judge(self, visit: Visit, result: Result, request: ScrapyRequest) -> None:
@@ -118,7 +87,7 @@ class Settler:
         elif request.errback is not None or visit.exhausted:
             visit.count("failures")
         else:
-            visit.exhausted = (classify(error), _text(error))
+            visit.exhausted = (classify(error), text_of(error))
 
     def _settle(self, visit: Visit) -> None:
         intake, page, verdict = self._crawl.process.intake, visit.page, visit.verdict
@@ -162,7 +131,7 @@ class Settler:
                     child.job = job
                 visit.page.children += children
         except FrontierError as error:
-            visit.fail("engine", _text(error))
+            visit.fail("engine", text_of(error))
         self._settle(visit)
 
     async def _job_of(self, spider: str, asked_by: str) -> str:
@@ -177,13 +146,13 @@ class Settler:
         visit = current()
         if visit:
             visit.count("spider_errors")
-            visit.fail("callback", _text(failure.value))
+            visit.fail("callback", text_of(failure.value))
 
     def _item_error(self, failure: Failure) -> None:
         visit = current()
         if visit:
             visit.count("item_errors")
-            visit.fail("item", _text(failure.value))
+            visit.fail("item", text_of(failure.value))
 
 
 def verdict_of(result: Result) -> Exception | None:
@@ -193,9 +162,15 @@ def verdict_of(result: Result) -> Exception | None:
     """
     error = result.value if isinstance(result, Failure) else None
     if isinstance(error, SkitterError):
-        return TryLater("engine", wait_ms=OWN_TROUBLE_MS, error=_text(error))
+        return TryLater("engine", wait_ms=OWN_TROUBLE_MS, error=text_of(error))
     return error if isinstance(error, NotSent | TryLater | GivenUp) else None
 
 
-def _text(error: BaseException | None) -> str:
+def text_of(error: BaseException | None) -> str:
+    """An error as settlements tell it."""
     return f"{type(error).__name__}: {error}"
+
+
+def failure() -> Failure:
+    """The exception that is being handled, as errbacks get it."""
+    return Failure()  # type: ignore[no-untyped-call]

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from skitter.addon.verdicts import NotSent
+from skitter.engine.verdicts import NotSent
 from skitter.errors import UnsupportedSetting
 from skitter.policies.failures import classify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Awaitable, Callable, Iterator
 
     from scrapy import Request as ScrapyRequest
     from scrapy.http import Response
@@ -37,14 +37,24 @@ class Exit:
         self._pool = pool
         self._name = name
         self._host = host
+        self._url = pool.url_of(name)
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether no proxy of the pool stands between."""
+        return self._url is None
+
+    async def through(
+        self, request: ScrapyRequest, send: Callable[[], Awaitable[Response]]
+    ) -> Response:
+        """Send a request this way."""
+        if self._url is None or _has_own_proxy(request):
+            return await send()
+        with self._used_by(request, self._url):
+            return await send()
 
     @contextmanager
-    def used_by(self, request: ScrapyRequest) -> Iterator[None]:
-        """The request goes through it while this lasts."""
-        url = self._pool.url_of(self._name)
-        if url is None or _has_own_proxy(request):
-            yield
-            return
+    def _used_by(self, request: ScrapyRequest, url: str) -> Iterator[None]:
         kept = {name: request.meta.pop(name, None) for name in ("proxy", "_scheme_proxy")}
         address, credentials = _split(url)
         request.meta["proxy"] = address
@@ -59,12 +69,16 @@ class Exit:
 
     def answered(self, request: ScrapyRequest, response: Response) -> bool:
         """Judge a response; True: it should go through another one, and does not count."""
+        if self._url is None:
+            return False
         return self._report(
             request.url, status=response.status, body_prefix=response.body[:BODY_PREFIX]
         )
 
     def failed(self, request: ScrapyRequest, error: BaseException) -> bool:
         """Judge an error in place of a response; True as above."""
+        if self._url is None:
+            return False
         return self._report(request.url, error=f"{classify(error)}: {error}")
 
     def _report(self, url: str, **what: Any) -> bool:

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from skitter.addon.joining import join
-from skitter.addon.visit import CURRENT
-from skitter.addon.watching import Watch
+from skitter.engine.joining import join
+from skitter.engine.visit import CURRENT
+from skitter.engine.watching import Watch
 from skitter.errors import FrontierError
 from skitter.frontier import Job
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from skitter.addon.crawl import Crawl
+    from skitter.engine.crawl import Crawl
     from skitter.frontier.job import Outcome
 
 log = structlog.get_logger(__name__)

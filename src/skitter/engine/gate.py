@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import structlog
 from scrapy.http import Request as ScrapyRequest
 from scrapy.http.request import NO_CALLBACK
 
-from skitter.addon.exits import Exit
-from skitter.addon.verdicts import ELSEWHERE, Disallowed, GivenUp, NotSent
+from skitter.engine.exits import Exit
+from skitter.engine.verdicts import ELSEWHERE, Disallowed, GivenUp, NotSent
 from skitter.frontier.urls import parse
 from skitter.policies.retry import retry_after_ms
 from skitter.policies.robots import RobotsAnswer, origin_of
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
-    from skitter.addon.crawl import Crawl
-    from skitter.addon.visit import Visit
+    from skitter.engine.asking import Asking
+    from skitter.engine.crawl import Crawl
+    from skitter.engine.visit import Visit
     from skitter.frontier import Fetch
 
 log = structlog.get_logger(__name__)
@@ -32,10 +33,9 @@ MOST_BYTES = 1 << 20
 class RobotsGate:
     """Lets through what the origin's robots.txt allows."""
 
-    def __init__(self, crawl: Crawl, downloader: Any) -> None:
+    def __init__(self, crawl: Crawl, asking: Asking) -> None:
         self._crawl = crawl
-        self._downloader = downloader
-        self._timeout_s = crawl.crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
+        self._asking = asking
 
     async def pass_(self, visit: Visit, request: ScrapyRequest) -> None:
         """Return if it may be asked; raises Disallowed, NotSent or GivenUp."""
@@ -66,10 +66,13 @@ class RobotsGate:
             url,
             callback=NO_CALLBACK,
             headers={"User-Agent": request.headers.get(b"User-Agent", b"")},
-            meta={"download_timeout": self._timeout_s, "download_maxsize": MOST_BYTES},
+            meta={
+                "download_timeout": self._crawl.crawler.settings.getfloat("DOWNLOAD_TIMEOUT"),
+                "download_maxsize": MOST_BYTES,
+            },
         )
         if parse(url).host != parse(visit.page.request.url).host:
-            return await self._answer(self._downloader.fetch_permitted(asked), url)
+            return await self._answer(self._asking.permitted(asked), url)
         intake, page = self._crawl.process.intake, visit.page
         if not await intake.paced(page):
             return None
@@ -84,8 +87,7 @@ class RobotsGate:
         def note(fetch: Fetch) -> None:
             visit.page.head_at = time.monotonic() - fetch.ago_ms / 1000
 
-        response: Response
-        response, fetch = await self._downloader.ask(asked, way, report=note)
+        response, fetch = await self._asking.ask(asked, way, report=note)
         if fetch.status == ELSEWHERE:
             raise NotSent
         return response

@@ -14,14 +14,14 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Request as ScrapyRequest
 from twisted.python.failure import Failure
 
-from skitter.addon.visit import CURRENT, Visit
+from skitter.engine.visit import CURRENT, Visit
 from skitter.errors import SkitterError
 from skitter.logs import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from skitter.addon.crawl import Crawl
+    from skitter.engine.crawl import Crawl
 
 log = get_logger(__name__)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from skitter.addon.crawl import Crawl
-from skitter.addon.visit import current
+from skitter.engine.crawl import Crawl
+from skitter.engine.visit import current
 from skitter.sinks import Item, fields_of, identify
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from skitter.addon.visit import Visit
+    from skitter.engine.visit import Visit
 
 
 class SinkPipeline:
@@ -30,11 +30,15 @@ class SinkPipeline:
         """Keep an item."""
         visit = current()
         if visit:
-            attrs = await self._attrs(visit.job)
-            visit.page.items.append(self._item(item, visit, attrs))
+            await self.keep(item, visit)
         else:
             await self._put_now(item)
         return item
+
+    async def keep(self, item: Any, visit: Visit) -> None:
+        """Keep an item with its visit; raises UnstorableItem."""
+        attrs = await self._attrs(visit.job)
+        visit.page.items.append(self._item(item, visit, attrs))
 
     def _item(self, item: Any, visit: Visit, attrs: dict[str, Any]) -> Item:
         """Equal items of one page are told apart by how many came before."""

@@ -17,9 +17,9 @@ from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.http.cookies import CookieJar
 from scrapy.utils.httpobj import urlparse_cached
 
-from skitter.addon.cookie_forms import changes, from_stored, snapshot
-from skitter.addon.crawl import Crawl
-from skitter.addon.visit import current
+from skitter.engine.cookie_forms import changes, from_stored, snapshot
+from skitter.engine.crawl import Crawl
+from skitter.engine.visit import current
 from skitter.frontier.urls import registered_domain
 
 if TYPE_CHECKING:
@@ -72,8 +72,10 @@ class Cookies(CookiesMiddleware):
         if request.meta.get("dont_merge_cookies", False):
             return
         request.headers.pop("Cookie", None)
-        jar = self._jar(request)
         mark = self._mark()
+        if not (mark or request._cookies or self._jars):  # noqa: SLF001 - most pages of most sites
+            return
+        jar = self._jar(request)
         if not jar.knows(mark):
             await self._read(jar)
             jar.note(mark)

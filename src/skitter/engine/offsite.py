@@ -33,11 +33,14 @@ class Offsite(OffsiteMiddleware):
 
     def should_follow(self, request: ScrapyRequest, spider: Spider) -> bool:
         """By host, remembered until the spider names other domains."""
+        return self.allows(urlparse_cached(request).hostname or "", spider)
+
+    def allows(self, host: str, spider: Spider) -> bool:
+        """Whether a host belongs to the spider's domains."""
         before = self._allowed_domains
         self._update_host_regex(spider)
         if before is not self._allowed_domains or len(self._judged) > MOST:
             self._judged.clear()
-        host = urlparse_cached(request).hostname or ""
         if host not in self._judged:
             self._judged[host] = bool(self.host_regex.search(host))
         return self._judged[host]

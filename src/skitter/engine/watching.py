@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from scrapy import signals
 
-from skitter.addon.listeners import is_heard
+from skitter.engine.listeners import is_heard
 from skitter.errors import FrontierError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
-    from skitter.addon.crawl import Crawl
+    from skitter.engine.crawl import Crawl
     from skitter.frontier.stats import JobStats
 
 log = structlog.get_logger(__name__)

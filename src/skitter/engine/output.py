@@ -17,15 +17,15 @@ from scrapy.http import Request as ScrapyRequest
 from scrapy.utils.asyncgen import as_async_generator
 from scrapy.utils.defer import aiter_errback, iter_errback
 
-from skitter.addon.listeners import only_offsite_hears
-from skitter.addon.offsite import Offsite
-from skitter.addon.visit import current
+from skitter.engine.listeners import only_offsite_hears
+from skitter.engine.offsite import Offsite
+from skitter.engine.visit import current
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from skitter.addon.crawl import Crawl
-    from skitter.addon.visit import Visit
+    from skitter.engine.crawl import Crawl
+    from skitter.engine.visit import Visit
 
 # From here on what a page gave is handed over before the page has ended.
 CHUNK = 500
@@ -34,8 +34,9 @@ CHUNK = 500
 class Output:
     """Takes the place of the scraper's own handling."""
 
-    def __init__(self, crawl: Crawl) -> None:
+    def __init__(self, crawl: Crawl, *, enqueue: Callable[[ScrapyRequest], bool]) -> None:
         self._crawl = crawl
+        self._enqueue = enqueue
         engine: Any = crawl.crawler.engine
         self._engine = engine
         self._scraper: Any = self._engine.scraper
@@ -43,7 +44,6 @@ class Output:
         self._alone = len(self._scraper.itemproc.middlewares) == 1
         chain = self._engine.downloader.middleware.middlewares
         self._checks = [one.process_request for one in chain if isinstance(one, Offsite)]
-        self._scheduler = self._engine._slot.scheduler  # noqa: SLF001
 
     def hook(self) -> None:
         """Take the place of the scraper's method."""
@@ -69,7 +69,7 @@ class Output:
             raise
 
     async def _take(self, outputs: AsyncIterator[Any], response: Any, visit: Visit | None) -> None:
-        items = _Items(self._scraper, response)
+        items = Items(self._scraper, response)
         crawl = self._crawling()
         async for output in outputs:
             if isinstance(output, ScrapyRequest):
@@ -96,10 +96,10 @@ class Output:
                 check(request)
         except IgnoreRequest:
             return
-        self._scheduler.enqueue_request(request)
+        self._enqueue(request)
 
 
-class _Items:
+class Items:
     """The items of one response in their pipelines, CONCURRENT_ITEMS at a time."""
 
     def __init__(self, scraper: Any, response: Any) -> None:

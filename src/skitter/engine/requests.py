@@ -11,9 +11,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from scrapy.http import Headers
 from scrapy.http import Request as ScrapyRequest
 
-from skitter.addon.values import Unstorable, restore, store, store_all
+from skitter.engine.plain import plain_request
+from skitter.engine.values import Unstorable, restore, store, store_all
 from skitter.errors import UnrunnableRequest, UnstorableRequest
 from skitter.frontier import Request
 from skitter.frontier.urls import parse
@@ -37,6 +39,10 @@ _CANONICAL = re.compile(
 )
 
 
+is_canonical = _CANONICAL.fullmatch
+"""Whether a URL is surely its own canonical form."""
+
+
 class RequestCodec:
     """Translates for one spider."""
 
@@ -54,7 +60,7 @@ class RequestCodec:
         url = request._url  # noqa: SLF001 - the properties make empty containers on each access
         extras = {MARK: mark} if mark else {}
         # Dedup goes by the canonical form; what is asked stays as it is.
-        if not _CANONICAL.fullmatch(url) and parse(url).url != url:
+        if not is_canonical(url) and parse(url).url != url:
             extras[URL] = url
         stored = Request(
             job,
@@ -62,8 +68,8 @@ class RequestCodec:
             request.method,
             _store_headers(request._headers) if request._headers else {},  # noqa: SLF001
             request._body,  # noqa: SLF001
-            self._name(request, "callback"),
-            self._name(request, "errback"),
+            self.name_of(request, "callback"),
+            self.name_of(request, "errback"),
             0,
             request.priority,
             request.dont_filter,
@@ -85,6 +91,11 @@ class RequestCodec:
             return ""
         name = meta.get(OTHER_SPIDER[0]) or meta.get(OTHER_SPIDER[1]) or ""
         return str(name) if name != self._spider.name else ""
+
+    @staticmethod
+    def mark(stored: Request, mark: str) -> None:
+        """Have a plain request name the state of the cookie jar that it needs."""
+        stored.meta = {EXTRAS: {MARK: mark}}
 
     def _store_rest(self, request: ScrapyRequest, stored: Request, extras: dict[str, Any]) -> None:
         """Fields that most requests do not have."""
@@ -117,7 +128,7 @@ class RequestCodec:
             kept = {name: value for name, value in meta.items() if name not in _RUN_TIME}
             stored.meta = store_all(kept)
 
-    def _name(self, request: ScrapyRequest, field: str) -> str:
+    def name_of(self, request: ScrapyRequest, field: str) -> str:
         """The name of a callback: it has to be found again in another process."""
         method: Any = getattr(request, field)
         if method is None:
@@ -151,7 +162,24 @@ class RequestCodec:
         found: Callable[..., Any] | None = self._methods[name]
         return found
 
+    def _restore_link(self, stored: Request) -> ScrapyRequest:
+        """A plain link, whose URL is clean: what the constructor would check is known."""
+        request = plain_request(stored.url, self._method(stored.callback))
+        request.errback = self._method(stored.errback)
+        request.priority = stored.priority
+        if stored.headers:
+            request.headers = _restore_headers(stored.headers)
+        if stored.depth:
+            request._meta = {"depth": stored.depth}  # noqa: SLF001
+        return request
+
     def _restore(self, stored: Request) -> ScrapyRequest:
+        if (
+            not (stored.meta or stored.body or stored.cb_kwargs or stored.dont_filter)
+            and is_canonical(stored.url)
+            and stored.method == "GET"
+        ):
+            return self._restore_link(stored)
         meta = dict(stored.meta)
         extras = meta.pop(EXTRAS, None) or {}
         meta = restore(meta) if meta else meta
@@ -214,6 +242,16 @@ def _store_headers(headers: dict[bytes, list[bytes]]) -> dict[str, Any]:
         name.decode("latin-1"): values[0] if len(values) == 1 else list(values)
         for name, values in dict.items(headers)
     }
+
+
+def _restore_headers(stored: dict[str, Any]) -> Headers:
+    """What `Headers(stored)` makes, without asking twice what each value is."""
+    headers = Headers()
+    for name, value in stored.items():
+        if type(value) is not bytes:
+            return Headers(stored)
+        dict.__setitem__(headers, name.title().encode(), [value])
+    return headers
 
 
 def _store_kind(request: ScrapyRequest, extras: dict[str, Any]) -> None:

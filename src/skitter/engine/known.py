@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.http import Request as ScrapyRequest
 
-from skitter.addon.requests import OTHER_SPIDER, written_url
+from skitter.engine.requests import OTHER_SPIDER, written_url
 
 if TYPE_CHECKING:
     from skitter.intake import Page

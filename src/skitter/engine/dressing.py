@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Headers
 
-from skitter.addon.crawl import Crawl
+from skitter.engine.crawl import Crawl
 from skitter.policies.identity import Identities
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skitter.addon.process import SETTING
+from skitter.engine.process import SETTING
 from skitter.policies.scrapy_settings import ScrapyTuning, from_scrapy, told
 from skitter.settings import Settings, load_settings
 

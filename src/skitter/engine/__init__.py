@@ -1,0 +1,1 @@
+"""The fast engine: runs Scrapy spiders on asyncio, without Scrapy's engine."""

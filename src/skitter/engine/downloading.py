@@ -1,0 +1,119 @@
+"""The downloader's side of the engine: middlewares around what asks in a host's turn.
+
+Without middlewares of a project's own it is straight code; with some, it is Scrapy's own chain, in
+the configured order. Downloads outside of the queue always go through the chain.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.core.downloader.handlers import DownloadHandlers
+from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
+from scrapy.utils._download_handlers import normalize_bind_address
+from scrapy.utils.httpobj import urlparse_cached
+from scrapy.utils.ssl import _make_ssl_context
+
+from skitter.engine.aiohttp_fetcher import AiohttpFetcher
+from skitter.engine.asking import Asking
+from skitter.engine.offsite import Offsite
+from skitter.engine.sending import Sending
+from skitter.engine.straight import Straight, is_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from scrapy import Request as ScrapyRequest
+    from scrapy.http import Response
+
+    from skitter.engine.crawl import Crawl
+    from skitter.engine.listeners import Hearing
+
+    Download = Callable[[ScrapyRequest], Awaitable[Response | ScrapyRequest]]
+
+WEB = ("http", "https")
+
+
+class Downloading:
+    """What Scrapy's components know as `engine.downloader`."""
+
+    download: Download
+
+    def __init__(self, crawl: Crawl, hears: Hearing) -> None:
+        crawler = crawl.crawler
+        self._crawl = crawl
+        self._hears = hears
+        self.middleware = DownloaderMiddlewareManager.from_crawler(crawler)
+        self.slots: dict[str, Any] = {}
+        self._fetcher: AiohttpFetcher | None = None
+        self._handlers: DownloadHandlers | None = None
+        self._asking = Asking(crawl, self._send)
+        self._sending: Sending
+
+    @property
+    def active(self) -> Any:
+        """The requests in hand."""
+        return self._crawl.visits.keys()
+
+    @property
+    def offsite(self) -> Offsite | None:
+        """The middleware that keeps to the spider's domains, unless it is off."""
+        return self._crawl.crawler.get_downloader_middleware(Offsite)
+
+    def open(self) -> None:
+        """The spider is open, and has told the middlewares what it wants."""
+        crawler, chain = self._crawl.crawler, self.middleware.middlewares
+        self._fetcher = AiohttpFetcher(
+            resolve=self._crawl.settings.fetch.resolve,
+            tls=_make_ssl_context(crawler.settings),
+            local_address=normalize_bind_address(crawler.settings.get("DOWNLOAD_BIND_ADDRESS")),
+        )
+        self._sending = Sending(crawler, self._fetcher, self._hears)
+        self.download = self.chain
+        if is_plain(crawler, chain):
+            straight = Straight(crawler, chain, self._reach)
+            straight.open()
+            self.download = straight.download
+
+    def stop_waiting(self) -> None:
+        """Whatever waits for its host's pace gives up."""
+        self._asking.stop_waiting()
+
+    async def close_async(self) -> None:
+        """Close all connections."""
+        if self._fetcher:
+            await self._fetcher.close()
+
+    async def chain(self, request: ScrapyRequest) -> Response | ScrapyRequest:
+        """Through all middlewares, in their order."""
+        return await self.middleware.download_async(self._reach, request)
+
+    async def _reach(self, request: ScrapyRequest) -> Response:
+        """Behind all middlewares: ask in the host's turn."""
+        told = self._hears(signals.request_reached_downloader)
+        if told:
+            self._tell(signals.request_reached_downloader, request)
+        try:
+            visit = self._crawl.visits.get(request)
+            if visit:
+                return await self._asking.leased(visit, request)
+            if urlparse_cached(request).scheme in WEB:
+                return await self._asking.permitted(request)
+            return await self._others().download_request_async(request)
+        finally:
+            if self._hears(signals.request_left_downloader):
+                self._tell(signals.request_left_downloader, request)
+
+    async def _send(self, request: ScrapyRequest, head: Any) -> Response:
+        return await self._sending.send(request, head)
+
+    def _others(self) -> DownloadHandlers:
+        """Scrapy's handlers of other schemes, made when first needed."""
+        if self._handlers is None:
+            self._handlers = DownloadHandlers(self._crawl.crawler)
+        return self._handlers
+
+    def _tell(self, signal: object, request: ScrapyRequest) -> None:
+        crawler = self._crawl.crawler
+        crawler.signals.send_catch_log(signal=signal, request=request, spider=crawler.spider)

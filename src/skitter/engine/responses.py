@@ -1,0 +1,146 @@
+"""Scrapy's responses, made from an answer; those of HTML follow plain links at a fraction of it.
+
+`follow` joins, cleans and checks a URL for each link anew. Nine in ten are plain: a path or an
+absolute URL that nothing would change. Those are known by a pattern, and the request that Scrapy
+would make is made at once. All else goes Scrapy's way.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import scrapy.http
+from scrapy.http import Headers, Response
+from scrapy.http import Request as ScrapyRequest
+from scrapy.responsetypes import responsetypes
+from scrapy.utils.response import get_base_url
+
+from skitter.engine.plain import plain_request
+from skitter.engine.selectors import Selector
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SEGMENTS = r"(?:/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)*/?(?:\?[A-Za-z0-9_.~=&-]+)?"
+_is_rooted = re.compile(rf"(?=/){_SEGMENTS}").fullmatch
+_ABSOLUTE = re.compile(rf"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::\d{{1,5}})?(?=/){_SEGMENTS}")
+_is_absolute = _ABSOLUTE.fullmatch
+_ORIGIN = re.compile(r"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::\d{1,5})?(?=/)").match
+# A base stands in the first 4096 characters, of at most four bytes each.
+_BASE_BYTES = 4 * 4096
+
+
+class HtmlResponse(scrapy.http.HtmlResponse):
+    """As Scrapy's, but for the time that `follow` takes."""
+
+    __slots__ = ("_base",)
+    _base: tuple[str, str]
+
+    def follow(  # noqa: PLR0913, PLR0917 - Scrapy's signature
+        self,
+        url: Any,
+        callback: Any = None,
+        method: str = "GET",
+        headers: Any = None,
+        body: Any = None,
+        cookies: Any = None,
+        meta: Any = None,
+        encoding: str | None = None,
+        priority: int = 0,
+        dont_filter: bool = False,  # noqa: FBT001, FBT002
+        errback: Any = None,
+        cb_kwargs: Any = None,
+        flags: Any = None,
+    ) -> ScrapyRequest:
+        """A request for a link of this page."""
+        if (
+            headers is body is cookies is encoding is flags is errback is None
+            and method == "GET"
+            and isinstance(url, str)
+            and (callback is None or callable(callback))
+            and type(priority) is int
+            and not (meta and "verbatim_url" in meta)
+            and (joined := self._join(url))
+        ):
+            made = plain_request(joined, callback, self._base[1])
+            made.priority, made.dont_filter = priority, dont_filter
+            if meta:
+                made._meta = dict(meta)  # noqa: SLF001
+            if cb_kwargs:
+                made._cb_kwargs = dict(cb_kwargs)  # noqa: SLF001
+            return made
+        return super().follow(
+            url, callback, method, headers, body, cookies, meta, encoding, priority,
+            dont_filter, errback, cb_kwargs, flags,
+        )  # fmt: skip
+
+    @property
+    def selector(self) -> Selector:
+        """As Scrapy's, made once."""
+        if self._cached_selector is None:
+            self._cached_selector = Selector(self)
+        found: Any = self._cached_selector
+        made: Selector = found
+        return made
+
+    def _join(self, url: str) -> str:
+        """The absolute URL of a plain link; an empty text if it is not plain."""
+        try:
+            origin = self._base[0]
+        except AttributeError:
+            origin = self._find_base()
+        if _is_rooted(url):
+            return origin + url if origin else ""
+        return str(url) if origin and _is_absolute(url) else ""
+
+    def _find_base(self) -> str:
+        start = self._body[:_BASE_BYTES].lower()
+        base = get_base_url(self) if b"<base" in start or b"\0" in start else self._url
+        found = _ORIGIN(base)
+        origin = found[0] if found else ""
+        self._base = (origin, self.encoding)
+        return origin
+
+
+_OURS: dict[type[Response], type[Response]] = {scrapy.http.HtmlResponse: HtmlResponse}
+_TITLES: dict[bytes, bytes] = {}
+_KINDS: dict[bytes, type[Response]] = {}
+MOST_KEPT = 1_000
+
+
+def headers_of(raw: Sequence[tuple[bytes, bytes]]) -> Headers:
+    """Headers as Scrapy keeps them, from those that came."""
+    headers = Headers()
+    for name, value in raw:
+        key = _TITLES.get(name)
+        if key is None:
+            if len(_TITLES) > MOST_KEPT:
+                _TITLES.clear()
+            key = _TITLES[name] = name.title()
+        values = dict.get(headers, key)
+        if values is None:
+            dict.__setitem__(headers, key, [value])
+        else:
+            values.append(value)
+    return headers
+
+
+def kind_of(headers: Headers, url: str, body: bytes) -> type[Response]:
+    """The class of a response, as Scrapy chooses it."""
+    types = dict.get(headers, b"Content-Type")
+    if types and not dict.get(headers, b"Content-Encoding"):
+        kind = _KINDS.get(types[-1]) or _kind_by_type(types[-1])
+        if kind is not Response:
+            return kind
+    plain: Any = headers
+    kind = responsetypes.from_args(headers=plain, url=url, body=body)
+    return _OURS.get(kind, kind)
+
+
+def _kind_by_type(content_type: bytes) -> type[Response]:
+    kind = responsetypes.from_content_type(content_type)
+    if len(_KINDS) > MOST_KEPT:
+        _KINDS.clear()
+    _KINDS[content_type] = _OURS.get(kind, kind)
+    return _KINDS[content_type]

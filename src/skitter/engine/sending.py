@@ -1,0 +1,191 @@
+"""Sends a Scrapy request by a fetcher, and makes Scrapy's response of the answer.
+
+Limits of time and size, signals of heads and bytes, and what a request's meta says of them are as
+in Scrapy's own download handlers.
+"""
+
+from __future__ import annotations
+
+import logging
+from base64 import b64decode
+from functools import lru_cache
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+from scrapy import signals
+from scrapy.exceptions import DownloadCancelledError, StopDownload
+from scrapy.utils._download_handlers import check_stop_download, get_maxsize_msg, get_warnsize_msg
+from scrapy.utils.url import add_http_if_no_scheme
+
+from skitter.engine.fetcher import Asked
+from skitter.engine.responses import headers_of, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scrapy import Request as ScrapyRequest
+    from scrapy.crawler import Crawler
+    from scrapy.http import Headers, Response
+
+    from skitter.engine.asking import Head
+    from skitter.engine.fetcher import Answer, Fetcher
+    from skitter.engine.listeners import Hearing
+
+logger = logging.getLogger(__name__)
+
+NO_TIMEOUT_S = 60.0
+_PROXY_AUTHORIZATION = b"Proxy-Authorization"
+_address = lru_cache(maxsize=4096)(ip_address)
+
+
+class Sending:
+    """One crawler's requests on their way out."""
+
+    def __init__(self, crawler: Crawler, fetcher: Fetcher, hears: Hearing) -> None:
+        settings = crawler.settings
+        self.crawler = crawler
+        self.hears = hears
+        self.max_bytes = settings.getint("DOWNLOAD_MAXSIZE")
+        self.warn_bytes = settings.getint("DOWNLOAD_WARNSIZE")
+        self.fail_on_dataloss = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
+        self._fetcher = fetcher
+
+    async def send(self, request: ScrapyRequest, head: Head) -> Response:
+        """Ask at once: whoever calls has the turn."""
+        meta = request._meta or {}  # noqa: SLF001 - the property makes a dictionary
+        reception = _Reception(self, request, head)
+        asked = Asked(
+            request.method,
+            request._url,  # noqa: SLF001
+            _header_list(request.headers),
+            request._body,  # noqa: SLF001
+            meta.get("download_timeout", NO_TIMEOUT_S),
+            _proxy(request) if meta.get("proxy") else "",
+            bool(meta.get("verbatim_url")),
+        )
+        answer = await self._fetcher.fetch(asked, reception)
+        request.meta["download_latency"] = head.at - head.begun
+        response = _response(request, reception.headers, answer)
+        if reception.stop:
+            _stop(response, reception.stop)
+        if self.hears(signals.response_downloaded):
+            self.crawler.signals.send_catch_log(
+                signal=signals.response_downloaded,
+                response=response,
+                request=request,
+                spider=self.crawler.spider,
+            )
+        return response
+
+
+class _Reception:
+    """Watches one answer come in."""
+
+    __slots__ = (
+        "_head",
+        "_max",
+        "_request",
+        "_sending",
+        "_warn",
+        "headers",
+        "keeps_torn",
+        "stop",
+        "watches_body",
+    )
+
+    def __init__(self, sending: Sending, request: ScrapyRequest, head: Head) -> None:
+        meta = request._meta or {}  # noqa: SLF001
+        self._sending = sending
+        self._request = request
+        self._head = head
+        self._max = meta.get("download_maxsize", sending.max_bytes)
+        self._warn = meta.get("download_warnsize", sending.warn_bytes)
+        self.headers: Headers
+        self.keeps_torn = not meta.get("download_fail_on_dataloss", sending.fail_on_dataloss)
+        self.stop: StopDownload | None = None
+        self.watches_body = sending.hears(signals.bytes_received)
+
+    def head(self, status: int, headers: Sequence[tuple[bytes, bytes]]) -> bool:
+        """The host's clock, Content-Length against the bounds, and whoever listens."""
+        self.headers = headers_of(headers)
+        self._head.arrived(status, self.headers)
+        lengths = dict.get(self.headers, b"Content-Length")
+        length = int(lengths[-1]) if lengths and lengths[-1].isdigit() else None
+        if length and self._request.method != "HEAD":
+            self._check(length, expected=True)
+        if self._sending.hears(signals.headers_received):
+            self._tell(signals.headers_received, headers=self.headers, body_length=length)
+        return self.stop is None
+
+    def part(self, data: bytes, received: int) -> bool:
+        """The bounds again, for a length may be missing or wrong."""
+        if self.watches_body:
+            self._tell(signals.bytes_received, data=data)
+        if self.stop:
+            return False
+        self._check(received, expected=False)
+        return True
+
+    def _check(self, size: int, *, expected: bool) -> None:
+        if self._max and size > self._max:
+            text = get_maxsize_msg(size, self._max, self._request, expected=expected)
+            logger.warning(text)
+            raise DownloadCancelledError(text)
+        if self._warn and size > self._warn:
+            logger.warning(get_warnsize_msg(size, self._warn, self._request, expected=expected))
+            self._warn = 0
+
+    def _tell(self, signal: object, **what: Any) -> None:
+        self.stop = check_stop_download(signal, self._sending.crawler, self._request, **what)
+
+
+def _header_list(headers: Headers) -> list[tuple[str, str]]:
+    """All headers in their order, as text."""
+    return [
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, values in dict.items(headers)
+        if name != _PROXY_AUTHORIZATION
+        for value in values
+    ]
+
+
+def _response(request: ScrapyRequest, headers: Headers, answer: Answer) -> Response:
+    url = request._url  # noqa: SLF001
+    response = kind_of(headers, url, answer.body)(
+        url,
+        status=answer.status,
+        body=answer.body,
+        flags=answer.flags,
+        certificate=answer.certificate,
+        ip_address=_address(answer.address) if answer.address else None,
+        protocol=answer.protocol,
+    )
+    response.headers = headers
+    return response
+
+
+def _stop(response: Response, stop: StopDownload) -> None:
+    response.flags.append("download_stopped")
+    if stop.fail:
+        stop.response = response
+        raise stop
+
+
+def _proxy(request: ScrapyRequest) -> str:
+    """The proxy's URL with the credentials of the Proxy-Authorization header."""
+    url = add_http_if_no_scheme(request.meta["proxy"])
+    header = request.headers.get(_PROXY_AUTHORIZATION)
+    if not header:
+        return url
+    user, _, password = _decoded(header).partition(":")
+    parts = urlsplit(url)
+    netloc = f"{quote(user, safe='')}:{quote(password, safe='')}@{parts.netloc.rpartition('@')[2]}"
+    return parts._replace(netloc=netloc).geturl()
+
+
+def _decoded(header: bytes) -> str:
+    kind, _, data = header.partition(b" ")
+    if kind.lower() != b"basic":
+        return ""
+    return b64decode(data).decode("utf-8", "replace")

@@ -1,0 +1,23 @@
+"""What the fast engine cannot run is refused by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skitter.lab import WebSpec
+
+if TYPE_CHECKING:
+    from tests.integration.addon.conftest import StartBench
+
+pytestmark = pytest.mark.integration
+
+SMALL = WebSpec(hosts=1, pages=5, links=0)
+
+
+@pytest.mark.parametrize("named", ["SCHEDULER", "DOWNLOADER", "DUPEFILTER_CLASS"])
+async def test_another_part_is_refused(bench: StartBench, named: str) -> None:
+    settings = {named: "tests.integration.addon.spiders.One"}
+    outcome = bench(SMALL).begin("One", args=None, **settings).outcome()
+    assert f"cannot run the spider one: {named} = tests" in outcome.error
