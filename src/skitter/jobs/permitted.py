@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 
 import aiohttp
 
-from skitter.errors import BadRequest, SitemapError
+from skitter.errors import BadRequest, SitemapError, SkitterError
 from skitter.frontier import Fetch, Frontier, Permit
 from skitter.frontier.urls import parse
 from skitter.resolve import Resolver, parse_rules
@@ -48,7 +48,7 @@ async def open_session(settings: FetchSettings) -> AsyncIterator[aiohttp.ClientS
 
 
 @dataclass(frozen=True)
-class _Answer:
+class Answer:
     """What a host did; status 0: there was no answer. error: why its body is not to be used."""
 
     status: int
@@ -57,6 +57,7 @@ class _Answer:
     location: str = ""
     retry_after: str = ""
     error: str = ""
+    content_type: str = ""
 
     def report(self) -> Fetch:
         return Fetch(
@@ -68,31 +69,42 @@ class _Answer:
 
 
 class PermittedFetcher:
-    """Fetches by permit. wait_s is how long it asks a host for a turn."""
+    """Fetches by permit. wait_s is how long it asks a host for a turn.
+
+    error is raised, with `url` and `reason`, where nothing can be asked.
+    """
 
     def __init__(
-        self, frontier: Frontier, session: aiohttp.ClientSession, *, wait_s: float, max_bytes: int
+        self,
+        frontier: Frontier,
+        session: aiohttp.ClientSession,
+        *,
+        wait_s: float,
+        max_bytes: int,
+        error: type[SkitterError] = SitemapError,
     ) -> None:
         self._frontier = frontier
         self._session = session
         self._wait_s = wait_s
         self._max_bytes = max_bytes
+        self._error = error
 
     async def fetch(self, url: str, out: IO[bytes]) -> None:
-        """Write what a URL leads to into a file; raises SitemapError."""
+        """Write what a URL leads to into a file, or raise the error."""
         target = url
         for _ in range(MAX_REDIRECTS + 1):
-            answer = await self._try(target, out)
+            answer = await self.ask(target, out)
             if answer.status not in REDIRECTS or not answer.location:
                 break
             target = urljoin(target, answer.location)
         else:
-            raise SitemapError(url=url, reason=f"it redirects more than {MAX_REDIRECTS} times")
+            raise self._error(url=url, reason=f"it redirects more than {MAX_REDIRECTS} times")
         if answer.error or answer.status != 200:
             reason = answer.error or f"its server answers with status {answer.status}"
-            raise SitemapError(url=target, reason=reason)
+            raise self._error(url=target, reason=reason)
 
-    async def _try(self, url: str, out: IO[bytes]) -> _Answer:
+    async def ask(self, url: str, out: IO[bytes]) -> Answer:
+        """What the host answers, after as many attempts as a passing failure is worth."""
         answer = await self._in_turn(url, out)
         for _ in range(ATTEMPTS - 1):
             if answer.status not in PASSING:
@@ -100,13 +112,13 @@ class PermittedFetcher:
             answer = await self._in_turn(url, out)
         return answer
 
-    async def _in_turn(self, url: str, out: IO[bytes]) -> _Answer:
+    async def _in_turn(self, url: str, out: IO[bytes]) -> Answer:
         try:
             address = parse(url)
         except BadRequest as error:
-            raise SitemapError(url=url, reason=error.reason) from error
+            raise self._error(url=url, reason=error.reason) from error
         permit = await self._permit(url, address.host)
-        answer = _Answer(0, time.monotonic(), error="it was interrupted")
+        answer = Answer(0, time.monotonic(), error="it was interrupted")
         renewing = asyncio.create_task(self._renew(permit))
         try:
             answer = await self._get(address.url, out)
@@ -129,7 +141,7 @@ class PermittedFetcher:
             wait_s = permit.wait_ms / 1000
             if time.monotonic() + wait_s > deadline:
                 reason = f"its host gives no turn within {self._wait_s:g} s"
-                raise SitemapError(url=url, reason=reason)
+                raise self._error(url=url, reason=reason)
             await asyncio.sleep(wait_s)
 
     async def _renew(self, permit: Permit) -> None:
@@ -141,7 +153,7 @@ class PermittedFetcher:
     def _margin_ms(self) -> float:
         return self._frontier.config.lease_ms / 10
 
-    async def _get(self, url: str, out: IO[bytes]) -> _Answer:
+    async def _get(self, url: str, out: IO[bytes]) -> Answer:
         out.seek(0)
         out.truncate()
         begun = time.monotonic()
@@ -149,18 +161,19 @@ class PermittedFetcher:
             async with self._session.get(url, allow_redirects=False) as response:
                 head_at = time.monotonic()
                 error = await self._save(response, out)
-                return _Answer(
+                return Answer(
                     response.status,
                     head_at,
                     latency_ms=(head_at - begun) * 1000,
                     location=response.headers.get("Location", ""),
                     retry_after=response.headers.get("Retry-After", ""),
                     error=error,
+                    content_type=response.headers.get("Content-Type", ""),
                 )
         except TimeoutError:
-            return _Answer(0, time.monotonic(), error="its server does not answer in time")
+            return Answer(0, time.monotonic(), error="its server does not answer in time")
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            return _Answer(0, time.monotonic(), error=f"{type(error).__name__}: {error}")
+            return Answer(0, time.monotonic(), error=f"{type(error).__name__}: {error}")
 
     async def _save(self, response: aiohttp.ClientResponse, out: IO[bytes]) -> str:
         """Keep the body of a good answer; what is wrong with it, or an empty text."""

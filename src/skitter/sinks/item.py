@@ -32,6 +32,8 @@ class Item:
 
 def fields_of(item: Any, *, url: str) -> dict[str, Any]:
     """The fields of whatever a spider may call an item: a dict, a Scrapy item, a dataclass, …"""
+    if type(item) is dict:
+        return dict(item)
     if not ItemAdapter.is_item(item):
         reason = f"is of type {type(item).__name__}, which is no kind of item"
         raise UnstorableItem(url=url, field="(all of it)", reason=reason)
