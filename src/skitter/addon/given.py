@@ -57,7 +57,7 @@ class GivenQuickly(Given):
                 yield output
             return
         known, job = self._crawl.known, visit.job
-        known.harvest()
+        self._crawl.harvest()
         async for output in result:
             if isinstance(output, ScrapyRequest) and known.has(job, output):
                 known.met += 1

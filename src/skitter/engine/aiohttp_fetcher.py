@@ -100,10 +100,9 @@ class AiohttpFetcher:
             raise DownloadFailedError(str(error)) from error
 
     async def _fetch(self, asked: Asked, reception: Reception) -> Answer:
-        url: Any = yarl.URL(asked.url, encoded=True) if asked.verbatim else asked.url
         async with self._session.request(
             asked.method,
-            url,
+            yarl.URL(asked.url, encoded=True),
             data=asked.body or None,
             headers=asked.headers,
             timeout=self._timeout(asked.timeout_s),

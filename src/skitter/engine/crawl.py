@@ -65,6 +65,10 @@ class Crawl:
         """The crawl of a crawler that the add-on has set up."""
         return _CRAWLS[crawler]
 
+    def harvest(self) -> None:
+        """Learn which links the frontier has taken meanwhile."""
+        self.known.harvest(self.process.frontier.shards.servers_met)
+
     @property
     def lane(self) -> str:
         """The lane of the crawler's spider and arguments."""

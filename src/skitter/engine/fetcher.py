@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Asked:
-    """What is to be sent. headers are in their order; proxy is a URL with its credentials."""
+    """What is to be sent. url is sent as it is written; headers are in their order.
+
+    proxy is a URL with its credentials.
+    """
 
     method: str
     url: str
@@ -23,7 +26,6 @@ class Asked:
     body: bytes = b""
     timeout_s: float = 180.0
     proxy: str = ""
-    verbatim: bool = False
 
 
 @dataclass(slots=True)

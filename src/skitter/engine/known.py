@@ -31,14 +31,22 @@ class KnownLinks:
         self._old: set[tuple[str, str]] = set()
         self._born_at = time.monotonic()
         self._settled: deque[Page] = deque()
+        self._servers_met = 0
 
     def settled(self, page: Page) -> None:
         """A page was settled; when that has been accepted, its children are known."""
         if page.children:
             self._settled.append(page)
 
-    def harvest(self) -> None:
-        """Take over what has been accepted meanwhile."""
+    def harvest(self, servers_met: int) -> None:
+        """Take over what has been accepted meanwhile.
+
+        A server that came up again may have lost what it had acknowledged: then nothing is known.
+        """
+        if servers_met != self._servers_met:
+            self._servers_met = servers_met
+            self._young, self._old = set(), set()
+            self._settled.clear()
         while self._settled and self._settled[0].over:
             page = self._settled.popleft()
             if page.accepted and page.settlement:

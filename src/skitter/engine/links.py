@@ -92,7 +92,7 @@ class Links:
         )
         if self._depth:
             self._depth._init_depth(response)  # noqa: SLF001
-        self.crawl.known.harvest()
+        self.crawl.harvest()
         return PageLinks(self, visit, response, quiet=quiet)
 
     def processed(self, request: ScrapyRequest, response: Response) -> ScrapyRequest | None:

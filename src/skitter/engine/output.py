@@ -84,7 +84,7 @@ class Output:
 
     def _crawling(self) -> Callable[[ScrapyRequest], None]:
         """How requests are taken in: by the engine, or without its signals if nobody hears them."""
-        self._crawl.known.harvest()
+        self._crawl.harvest()
         if not only_offsite_hears(self._crawl.crawler):
             crawl: Callable[[ScrapyRequest], None] = self._engine.crawl
             return crawl

@@ -8,6 +8,7 @@ would make is made at once. All else goes Scrapy's way.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import scrapy.http
@@ -29,6 +30,16 @@ _is_absolute = _ABSOLUTE.fullmatch
 _ORIGIN = re.compile(r"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::\d{1,5})?(?=/)").match
 # A base stands in the first 4096 characters, of at most four bytes each.
 _BASE_BYTES = 4 * 4096
+_SAMPLE = "/Az09-_.~?=&"
+
+
+@lru_cache(maxsize=256)
+def _writes_ascii(encoding: str) -> bool:
+    """Whether plain characters stay as they are in an encoding, in which queries are written."""
+    try:
+        return _SAMPLE.encode(encoding) == _SAMPLE.encode("ascii")
+    except (LookupError, UnicodeError):
+        return False
 
 
 class HtmlResponse(scrapy.http.HtmlResponse):
@@ -97,9 +108,9 @@ class HtmlResponse(scrapy.http.HtmlResponse):
     def _find_base(self) -> str:
         start = self._body[:_BASE_BYTES].lower()
         base = get_base_url(self) if b"<base" in start or b"\0" in start else self._url
-        found = _ORIGIN(base)
-        origin = found[0] if found else ""
-        self._base = (origin, self.encoding)
+        found, encoding = _ORIGIN(base), self.encoding
+        origin = found[0] if found and _writes_ascii(encoding) else ""
+        self._base = (origin, encoding)
         return origin
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
+from scrapy.utils.python import global_object_name
+from scrapy.utils.response import response_status_message
 
 from skitter.engine.crawl import Crawl
 from skitter.engine.verdicts import GivenUp, NotSent, TryLater
@@ -45,7 +47,8 @@ class Retry(RetryMiddleware):
             retry_after=response.headers.get(b"Retry-After") or b"",
             most=_most(request),
         )
-        self._act(visit, decision, error=f"HTTP {response.status}")
+        told = response_status_message(response.status)
+        self._act(visit, decision, told=told, error=f"HTTP {response.status}")
         return response
 
     def process_exception(
@@ -65,14 +68,16 @@ class Retry(RetryMiddleware):
         decision = self._rules.decide(
             visit.page.request.attempts, error=exception, most=_most(request)
         )
-        self._act(visit, decision, error=f"{type(exception).__name__}: {exception}")
+        told = global_object_name(type(exception))
+        self._act(visit, decision, told=told, error=f"{type(exception).__name__}: {exception}")
         return None
 
-    def _act(self, visit: Visit, decision: Decision, *, error: str) -> None:
+    def _act(self, visit: Visit, decision: Decision, *, told: str, error: str) -> None:
+        """`told` is the reason in Scrapy's words, for its stats."""
         stats = self.crawler.stats
         if decision.action == "retry":
             stats.inc_value("retry/count")
-            stats.inc_value(f"retry/reason_count/{decision.reason}")
+            stats.inc_value(f"retry/reason_count/{told}")
             raise TryLater(decision.reason, wait_ms=decision.wait_ms, error=error)
         if decision.action == "bury":
             stats.inc_value("retry/max_reached")

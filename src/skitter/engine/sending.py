@@ -62,7 +62,6 @@ class Sending:
             request._body,  # noqa: SLF001
             meta.get("download_timeout", NO_TIMEOUT_S),
             _proxy(request) if meta.get("proxy") else "",
-            bool(meta.get("verbatim_url")),
         )
         answer = await self._fetcher.fetch(asked, reception)
         request.meta["download_latency"] = head.at - head.begun
@@ -151,7 +150,7 @@ def _header_list(headers: Headers) -> list[tuple[str, str]]:
 
 
 def _response(request: ScrapyRequest, headers: Headers, answer: Answer) -> Response:
-    url = request._url  # noqa: SLF001
+    url = request._url.partition("#")[0]  # noqa: SLF001
     response = kind_of(headers, url, answer.body)(
         url,
         status=answer.status,

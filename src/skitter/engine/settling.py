@@ -21,7 +21,7 @@ from skitter.engine.joining import HOLD_MS, job_for
 from skitter.engine.verdicts import Disallowed, GivenUp, NotSent, TryLater
 from skitter.engine.visit import Visit, current
 from skitter.errors import FrontierError, SkitterError
-from skitter.policies.failures import classify
+from skitter.policies.failures import REDIRECTS, SIZE, classify
 
 if TYPE_CHECKING:
     from skitter.engine.crawl import Crawl
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 OWN_TROUBLE_MS = 5_000
+TOO_MANY_REDIRECTS = "max redirections reached"
+"""What Scrapy's middleware says."""
 Result = Response | ScrapyRequest | Failure
 
 
@@ -80,14 +82,13 @@ class Settler:
 
     @staticmethod
     def _judge_failure(visit: Visit, error: Any, request: ScrapyRequest) -> None:
-        if isinstance(error, Disallowed):
-            visit.count("disallowed")
-        elif isinstance(error, IgnoreRequest):
-            visit.count("ignored")
+        reason = _reason_of(error)
+        if not reason:
+            visit.count("disallowed" if isinstance(error, Disallowed) else "ignored")
         elif request.errback is not None or visit.exhausted:
             visit.count("failures")
         else:
-            visit.exhausted = (classify(error), text_of(error))
+            visit.exhausted = (reason, text_of(error))
 
     def _settle(self, visit: Visit) -> None:
         intake, page, verdict = self._crawl.process.intake, visit.page, visit.verdict
@@ -153,6 +154,18 @@ class Settler:
         if visit:
             visit.count("item_errors")
             visit.fail("item", text_of(failure.value))
+
+
+def _reason_of(error: BaseException) -> str:
+    """Why a fetch failed; an empty text if its request was ignored on purpose.
+
+    Scrapy ignores bombs and endless redirects in the same way, but those are the site's failures.
+    """
+    if not isinstance(error, IgnoreRequest):
+        return classify(error)
+    if str(error) == TOO_MANY_REDIRECTS:
+        return REDIRECTS
+    return SIZE if classify(error) == SIZE else ""
 
 
 def verdict_of(result: Result) -> Exception | None:

@@ -115,6 +115,11 @@ class Shards:
         flat = await self.command(name, key, first, last, "WITHSCORES")
         return [(m.decode(), float(score)) for m, score in zip(flat[::2], flat[1::2], strict=True)]
 
+    @property
+    def servers_met(self) -> int:
+        """How many servers there were so far: one more after a restart or a failover."""
+        return len(self._durable)
+
     async def begin(self, config: Config, *, replace: bool = False) -> None:
         """Set the shards up, or learn their settings; notes a restart of their server."""
         self.config = config

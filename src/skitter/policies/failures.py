@@ -12,6 +12,7 @@ from typing import Any
 
 DNS, CONNECT, PROXY, TLS, TIMEOUT = "dns", "connect", "proxy", "tls", "timeout"
 RESET, TRUNCATED, PROTOCOL, URL, ERROR = "reset", "truncated", "protocol", "url", "error"
+SIZE, REDIRECTS = "size", "redirects"
 
 _AIOHTTP = "aiohttp.client_exceptions."
 _TWISTED = "twisted.internet.error."
@@ -62,11 +63,12 @@ _NAMES: dict[str, str] = {
     "OpenSSL.SSL.Error": TLS,
     "service_identity.exceptions.VerificationError": TLS,
     f"{_SCRAPY}CannotResolveHostError": DNS,
-    f"{_SCRAPY}DownloadConnectionRefusedError": CONNECT,
     f"{_SCRAPY}DownloadTimeoutError": TIMEOUT,
+    f"{_SCRAPY}DownloadCancelledError": SIZE,
     f"{_SCRAPY}ResponseDataLossError": TRUNCATED,
     f"{_SCRAPY}UnsupportedURLSchemeError": URL,
     "scrapy.core.downloader.handlers.http11.TunnelError": PROXY,
+    "scrapy.utils._compression._DecompressionMaxSizeExceeded": SIZE,
     "httpx.TimeoutException": TIMEOUT,
     "httpx.ProxyError": PROXY,
     "httpx.ConnectError": CONNECT,
@@ -77,6 +79,7 @@ _NAMES: dict[str, str] = {
 _WRAPPERS: dict[str, str] = {
     f"{_AIOHTTP}ClientConnectorError": CONNECT,
     f"{_AIOHTTP}ClientConnectionError": RESET,
+    f"{_SCRAPY}DownloadConnectionRefusedError": CONNECT,
     f"{_SCRAPY}DownloadFailedError": RESET,
     "twisted.web._newclient.ResponseNeverReceived": RESET,
     "twisted.web._newclient.ResponseFailed": TRUNCATED,
@@ -98,7 +101,10 @@ _ERRNOS: dict[int, str] = {
 
 
 def classify(error: BaseException) -> str:
-    """The reason: dns, connect, proxy, tls, timeout, reset, truncated, protocol, url or error."""
+    """The reason: dns, connect, proxy, tls, timeout, reset, truncated, protocol, url, size, error.
+
+    `redirects`, for too many of them, is said by whoever counts them.
+    """
     wrapped = ""
     for cause in _causes(error):
         names = _names(cause)

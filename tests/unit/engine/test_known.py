@@ -28,9 +28,10 @@ def page(*children: Request, accepted: bool = True, over: bool = True) -> Any:
 
 def knowing(*pages: Any) -> KnownLinks:
     links = KnownLinks()
+    links.harvest(1)
     for one in pages:
         links.settled(one)
-    links.harvest()
+    links.harvest(1)
     return links
 
 
@@ -43,6 +44,12 @@ def test_a_link_of_an_accepted_page_is_known_in_its_job() -> None:
 @pytest.mark.parametrize("state", [{"accepted": False}, {"over": False}])
 def test_what_the_server_has_not_taken_is_not_known(state: dict[str, bool]) -> None:
     assert not knowing(page(Request("j", URL), **state)).has("j", scrapy.Request(URL))
+
+
+def test_a_server_that_came_up_again_may_have_forgotten() -> None:
+    links = knowing(page(Request("j", URL)))
+    links.harvest(2)
+    assert not links.has("j", scrapy.Request(URL))
 
 
 def test_it_is_known_by_the_url_as_it_was_written() -> None:
@@ -79,5 +86,5 @@ def test_links_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     links = knowing(page(Request("j", URL)))
     for forgotten in (False, True):
         now += known.KEPT_S + 1
-        links.harvest()
+        links.harvest(1)
         assert links.has("j", scrapy.Request(URL)) is not forgotten

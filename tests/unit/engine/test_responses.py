@@ -1,0 +1,181 @@
+"""Our responses and selectors give what Scrapy's give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import scrapy.http
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scrapy import Request
+
+from skitter.engine.responses import HtmlResponse, headers_of, kind_of
+
+pytestmark = pytest.mark.unit
+
+URLS = (
+    "http://h0.lab/",
+    "https://shop.example/a/b.html?x=1",
+    "http://h0.lab:8080/deep/er/page",
+    "http://H0.lab/x",
+    "http://h0.lab",
+)
+LINKS = (
+    "/", "/a", "/a/b/", "/a//b", "/a/./b", "/a/../b", "//other.example/x", "x", "x/y?z=1", "./x",
+    "../x", "?q=1", "#top", "/a#top", "", " /a ", "/a b", "/ä", "/a?x=ä", "/a?", "/a;p", "/a;",
+    "http://other.example/x", "https://Other.example/x", "http://other.example", "mailto:a@b.c",
+    "http://other.example:80/x", "http://other.example/a/../b", "/a%20b", "/a%", "/a?b=c&d=e",
+    "/.hidden", "/a.html", "/~user/", "http://u:p@other.example/x", "/a?x=/y", "/a=b", "/a:b",
+    "http://other.example/a//b", "http://other.example./x", "http://other..example/x",
+)  # fmt: skip
+BODIES = (
+    b"<html><body><a href='/a'>a</a></body></html>",
+    b"<html><head><base href='http://base.example/dir/'></head><body>x</body></html>",
+    b"<html><head><!-- <base href='http://base.example/dir/'> --></head><body>x</body></html>",
+    "<html><head><meta charset=iso-8859-1></head><body>\xe4</body></html>".encode("latin-1"),
+    "<html><head><base href='/other/'></head></html>".encode("utf-16"),
+)
+
+
+def both(url: str, body: bytes) -> tuple[scrapy.http.HtmlResponse, HtmlResponse]:
+    return scrapy.http.HtmlResponse(url, body=body), HtmlResponse(url, body=body)
+
+
+def followed(response: Any, link: Any, **options: Any) -> Any:
+    """All that a request is, or the error in its place."""
+    try:
+        request = response.follow(link, **options)
+    except (ValueError, TypeError) as error:
+        return type(error), str(error)
+    fields = {name: getattr(request, name) for name in request.attributes}
+    return fields | {"headers": request.headers.to_unicode_dict()}
+
+
+@pytest.mark.parametrize("body", BODIES, ids=range(len(BODIES)))
+@pytest.mark.parametrize("url", URLS)
+def test_links_are_followed_to_the_same_requests(url: str, body: bytes) -> None:
+    theirs, ours = both(url, body)
+    for link in LINKS:
+        assert followed(ours, link) == followed(theirs, link), link
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"callback": print, "errback": repr},
+        {"callback": 7},
+        {"meta": {"a": 1}, "cb_kwargs": {"b": 2}, "priority": 3, "dont_filter": True},
+        {"meta": {"verbatim_url": True}},
+        {"method": "post", "body": "x", "headers": {"a": "b"}, "cookies": {"c": "d"}},
+        {"flags": ["f"], "encoding": "latin-1"},
+        {"priority": "high"},
+        {"priority": True},
+        {"encoding": "cp1252"},
+    ],
+)
+def test_options_are_taken_over(options: dict[str, Any]) -> None:
+    theirs, ours = both(URLS[0], BODIES[0])
+    for link in ("/a", "/ä", "http://other.example/x?y=1", None, 7, theirs.css("a")[0]):
+        assert followed(ours, link, **options) == followed(theirs, link, **options)
+
+
+def test_what_is_given_is_copied() -> None:
+    meta, kwargs = {"a": 1}, {"b": 2}
+    request = HtmlResponse(URLS[0], body=BODIES[0]).follow("/x", meta=meta, cb_kwargs=kwargs)
+    request.meta["c"] = request.cb_kwargs["d"] = 3
+    assert (meta, kwargs) == ({"a": 1}, {"b": 2})
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    link=st.text(st.sampled_from("abz09-._~/?=&%:#@;+,!'()*$ äÄ\\[]|<>\t"), max_size=30),
+    prefix=st.sampled_from(
+        ["", "/", "http://a.example/", "https://a-b.example:81/", "//a.example/"]
+    ),
+)
+def test_any_link_is_followed_to_the_same_request(link: str, prefix: str) -> None:
+    theirs, ours = both("http://h0.lab/dir/page?x=1", BODIES[0])
+    assert followed(ours, prefix + link) == followed(theirs, prefix + link)
+
+
+def test_a_plain_request_can_do_all_that_a_request_can() -> None:
+    theirs, ours = (response.follow("/x") for response in both(URLS[0], BODIES[0]))
+    assert type(ours) is Request
+    assert (
+        ours.replace(method="POST", body="b").to_dict()
+        == theirs.replace(method="POST", body="b").to_dict()
+    )
+    ours.headers["A"], ours.meta["b"], ours.cookies["c"] = "1", 2, "3"
+    ours.flags.append("f")
+    assert repr(ours) == repr(theirs)
+
+
+QUERIES = ("a", "a::attr(href)", "p::text", "p.x *::text", "html", "missing", "::text")
+PATHS = (
+    "//a/@href", "//p[re:test(@class, 'x')]", "count(//a)", "//a[contains(@href, $part)]",
+    "string(//p)", "//a/text()", "boolean(//a)", "//p[has-class('x')]",
+)  # fmt: skip
+PAGE = b"<html><body><a href='/1'>one</a><a href='/2'>two</a><p class='x y'>t<b>b</b></p></body>"
+
+
+def test_selectors_find_the_same() -> None:
+    theirs, ours = both(URLS[0], PAGE)
+    for query in QUERIES:
+        assert ours.css(query).getall() == theirs.css(query).getall()
+        assert ours.css(query).get("none") == theirs.css(query).get("none")
+        assert repr(ours.css(query)) == repr(theirs.css(query))
+    for path in PATHS:
+        found, expected = (one.xpath(path, part="1") for one in (ours, theirs))
+        assert found.getall() == expected.getall()
+        assert [one.type for one in found] == [one.type for one in expected]
+
+
+def test_selectors_nest_and_keep_their_methods() -> None:
+    theirs, ours = both(URLS[0], PAGE)
+    for one in (theirs, ours):
+        paragraph = one.css("p")[0]
+        assert paragraph.css("b::text").get() == "b"
+        assert paragraph.attrib["class"] == "x y"
+        assert one.css("a::attr(href)").re(r"\d") == ["1", "2"]
+        assert one.css("a")[1].xpath("./text()").extract_first() == "two"
+        paragraph.register_namespace("n", "http://n.example/")
+        assert paragraph.xpath("./n:x").getall() == []
+        with pytest.raises(ValueError, match="XPath error"):
+            one.xpath("//[")
+    assert isinstance(ours.css("a"), type(theirs.css("a")))
+
+
+def test_a_response_can_be_copied_and_replaced() -> None:
+    _, ours = both(URLS[0], PAGE)
+    assert ours.copy().css("a").get() == ours.css("a").get()
+    assert isinstance(ours.replace(body=b"<p>new</p>"), HtmlResponse)
+    assert ours.replace(body=b"<p>new</p>").css("p::text").get() == "new"
+
+
+def test_headers_are_kept_as_they_came() -> None:
+    headers = headers_of([(b"content-TYPE", b"text/html"), (b"Set-Cookie", b"a"),
+                          (b"set-cookie", b"b")])  # fmt: skip
+    assert headers[b"Content-Type"] == b"text/html"
+    assert headers.getlist("Set-Cookie") == [b"a", b"b"]
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "kind"),
+    [
+        (b"text/html; charset=utf-8", b"", "HtmlResponse"),
+        (b"TEXT/HTML", b"", "HtmlResponse"),
+        (b"application/json", b"", "JsonResponse"),
+        (b"application/rss+xml", b"", "XmlResponse"),
+        (b"text/plain", b"", "TextResponse"),
+        (b"image/png", b"\x89PNG\0\1", "Response"),
+        (b"application/octet-stream", b"<html></html>", "HtmlResponse"),
+        (b"", b"plain", "TextResponse"),
+    ],
+)
+def test_the_class_is_the_one_that_scrapy_chooses(
+    content_type: bytes, body: bytes, kind: str
+) -> None:
+    for _ in range(2):
+        headers = headers_of([(b"Content-Type", content_type)] if content_type else [])
+        assert kind_of(headers, "http://h0.lab/x", body).__name__ == kind
