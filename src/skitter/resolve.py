@@ -8,20 +8,23 @@ up; IPv6 addresses stand in brackets. The URL and the Host header stay as they a
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING
 
 from aiohttp.abc import AbstractResolver, ResolveResult
-from aiohttp.resolver import DefaultResolver
 
 from skitter.errors import SkitterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+THREADS = 64
 _PATTERN = re.compile(r"(?P<host>\*|\[[0-9a-f:.]+\]|[a-z0-9_.*-]+)(?::(?P<port>\d+))?")
 _ADDRESS = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(?P<port>\d+))?")
 
@@ -80,6 +83,36 @@ def resolve(rules: Sequence[Rule], host: str, port: int) -> tuple[str, int]:
     return host, port
 
 
+class SystemResolver(AbstractResolver):
+    """The system's resolver, in threads of its own.
+
+    A name whose servers are silent takes many seconds. A loop has few threads for names, and uses
+    them for other things too; here such a name keeps nobody waiting.
+    """
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="skitter-names")
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """The addresses of a host; raises socket.gaierror."""
+        kind, flags = socket.SOCK_STREAM, socket.AI_ADDRCONFIG
+        ask = partial(socket.getaddrinfo, host, port, family, kind, flags=flags)
+        found = await asyncio.get_running_loop().run_in_executor(self._threads, ask)
+        return [
+            ResolveResult(
+                hostname=host, host=str(address[0]), port=port, family=family, proto=proto,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for family, _, proto, _, address in found
+        ]  # fmt: skip
+
+    async def close(self) -> None:
+        """Ask for no more names."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
 class Resolver(AbstractResolver):
     """For aiohttp's `TCPConnector(resolver=…)`: the rules first, then the usual resolver.
 
@@ -113,9 +146,9 @@ class Resolver(AbstractResolver):
             await self._fallback.close()
 
     def _usual(self) -> AbstractResolver:
-        """Made when first needed: it wants a running loop."""
+        """Made when first needed."""
         if self._fallback is None:
-            self._fallback = DefaultResolver()
+            self._fallback = SystemResolver()
         return self._fallback
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 KEPT_OPEN_S = 4.0
 DNS_KEPT_S = 300
+LONGEST_LINE = 16_384  # as in Scrapy's own client
 _OWN_HEADERS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 _BAD_URL = (aiohttp.InvalidUrlClientError, aiohttp.NonHttpUrlClientError)
 _PROTOCOLS = {(1, 1): "HTTP/1.1", (1, 0): "HTTP/1.0"}
@@ -75,6 +76,8 @@ class AiohttpFetcher:
             auto_decompress=False,
             response_class=_Response,
             skip_auto_headers=_OWN_HEADERS,
+            max_line_size=LONGEST_LINE,
+            max_field_size=LONGEST_LINE,
         )
         # There is no public way to say this.
         self._session._retry_connection = False  # noqa: SLF001

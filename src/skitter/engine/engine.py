@@ -124,8 +124,7 @@ class Engine:
         while True:
             found = await self.downloader.chain(request)
             if isinstance(found, Response):
-                if found.request is None:
-                    found.request = request
+                self._visiting.received(found, request)
                 return found
             request = found
 

@@ -52,6 +52,7 @@ class RobotsGate:
         lease = visit.page.lease
         lease.delay_ms = max(lease.delay_ms, rules.delay_ms)
         if not rules.allows(request.url):
+            self._crawl.crawler.stats.inc_value("robotstxt/forbidden")
             raise Disallowed
 
     def _waiting(self, origin: str) -> Exception:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.crawler import Crawler
+from scrapy.settings import default_settings
 from scrapy.utils.reactor import is_reactor_installed
 
 from skitter.engine.engine import Engine
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 ARGS = "SKITTER_ARGS"
 PLACE = 500
+TUNNEL = "scrapy.core.downloader.handlers.http11.TunnelError"
 UNWANTED = (
     "scrapy.extensions.telnet.TelnetConsole",
     "scrapy.extensions.remote_control.RemoteControl",
@@ -46,9 +48,13 @@ class Placing:
         given = settings.getdict(ARGS)
         args = {name: str(value) for name, value in given.items()}
         take_places(self._crawler, settings, args=args)
+        # It is of Scrapy's own handler, and to load that takes longer than all the rest.
+        usual = default_settings.RETRY_EXCEPTIONS
+        settings.set("RETRY_EXCEPTIONS", [one for one in usual if one != TUNNEL], "addon")
         # They would open a port for each crawler; off by name, so that they are not even loaded.
         for name in UNWANTED:
             settings["EXTENSIONS_BASE"][name] = None
+        settings.set("TELNETCONSOLE_ENABLED", False, "addon")  # noqa: FBT003
 
 
 def make_engine(

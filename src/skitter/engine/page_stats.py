@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy.downloadermiddlewares.stats import get_status_size
+from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.python import global_object_name
 
 from skitter.engine.tally import counter
+from skitter.engine.verdicts import Disallowed
 
 if TYPE_CHECKING:
     from scrapy import Request as ScrapyRequest
@@ -44,9 +46,10 @@ class PageStats:
         self._add("downloader/response_bytes", size)
 
     def failed(self, error: Exception) -> None:
-        """None came."""
+        """None came. What robots.txt forbids is told under the name that Scrapy has for it."""
+        kind = IgnoreRequest if isinstance(error, Disallowed) else type(error)
         self._add("downloader/exception_count")
-        self._add(f"downloader/exception_type_count/{global_object_name(type(error))}")
+        self._add(f"downloader/exception_type_count/{global_object_name(kind)}")
 
 
 def _request_bytes(request: ScrapyRequest) -> int:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from skitter.engine.crawl import Crawl
 from skitter.engine.visit import current
-from skitter.sinks import Item, fields_of, identify
+from skitter.sinks import Item, fields_of, identify, identify_by_key, key_of
+from skitter.sinks.json_text import to_json
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -41,14 +42,19 @@ class SinkPipeline:
         visit.page.items.append(self._item(item, visit, attrs))
 
     def _item(self, item: Any, visit: Visit, attrs: dict[str, Any]) -> Item:
-        """Equal items of one page are told apart by how many came before."""
-        url, job = visit.page.request.url, visit.job
+        """Equal items of one page are told apart by how many came before; others by their key."""
+        url, job, kind = visit.page.request.url, visit.job, type(item).__name__
         data = fields_of(item, url=url)
+        if key := key_of(item):
+            to_json(data, url=url)
+            return self._made(
+                identify_by_key(key, job=job, kind=kind), job, url, (kind, data, attrs)
+            )
         first = identify(data, job=job, url=url, occurrence=0)
         before = visit.equals.get(first, 0)
         visit.equals[first] = before + 1
         name = first if not before else identify(data, job=job, url=url, occurrence=before)
-        return self._made(name, job, url, (type(item).__name__, data, attrs))
+        return self._made(name, job, url, (kind, data, attrs))
 
     def _made(self, name: str, job: str, url: str, content: tuple[str, Any, Any]) -> Item:
         kind, data, attrs = content

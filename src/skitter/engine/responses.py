@@ -15,7 +15,7 @@ import scrapy.http
 from scrapy.http import Headers, Response
 from scrapy.http import Request as ScrapyRequest
 from scrapy.responsetypes import responsetypes
-from scrapy.utils.response import get_base_url
+from scrapy.utils.response import _baseurl_cache, get_base_url
 
 from skitter.engine.plain import plain_request
 from skitter.engine.selectors import Selector
@@ -90,6 +90,7 @@ class HtmlResponse(scrapy.http.HtmlResponse):
     def selector(self) -> Selector:
         """As Scrapy's, made once."""
         if self._cached_selector is None:
+            self._find_base()
             self._cached_selector = Selector(self)
         found: Any = self._cached_selector
         made: Selector = found
@@ -106,9 +107,15 @@ class HtmlResponse(scrapy.http.HtmlResponse):
         return str(url) if origin and _is_absolute(url) else ""
 
     def _find_base(self) -> str:
+        """The origin of plain links, kept; an empty text if none is plain.
+
+        Scrapy looks for a base element whenever it needs the base; if there is surely none, it is
+        told so.
+        """
         start = self._body[:_BASE_BYTES].lower()
-        base = get_base_url(self) if b"<base" in start or b"\0" in start else self._url
-        found, encoding = _ORIGIN(base), self.encoding
+        if b"<base" not in start and b"\0" not in start and _is_absolute(self._url):
+            _baseurl_cache[self] = self._url
+        found, encoding = _ORIGIN(get_base_url(self)), self.encoding
         origin = found[0] if found and _writes_ascii(encoding) else ""
         self._base = (origin, encoding)
         return origin

@@ -8,6 +8,7 @@ was not leased (media, inline downloads) is tried again at once, as Scrapy does 
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from skitter.engine.visit import Visit
     from skitter.policies.retry import Decision, RetryRules
+
+logger = logging.getLogger(RetryMiddleware.__module__)
 
 
 class Retry(RetryMiddleware):
@@ -82,6 +85,23 @@ class Retry(RetryMiddleware):
         if decision.action == "bury":
             stats.inc_value("retry/max_reached")
             visit.exhausted = (decision.reason, error)
+            self._tell_given_up(visit, told)
+
+    def _tell_given_up(self, visit: Visit, reason: str) -> None:
+        """As Scrapy says it, at the level that RETRY_GIVE_UP_LOG_LEVEL names."""
+        stored = visit.page.request
+        level = self.give_up_log_level
+        logger.log(
+            logging.getLevelName(level) if isinstance(level, str) else level,
+            "Gave up retrying <%(method)s %(url)s> (failed %(times)d times): %(reason)s",
+            {
+                "method": stored.method,
+                "url": stored.url,
+                "times": stored.attempts + 1,
+                "reason": reason,
+            },
+            extra={"spider": self.crawler.spider},
+        )
 
     def _visit(self, request: ScrapyRequest) -> Visit | None:
         return Crawl.of(self.crawler).visits.get(request)

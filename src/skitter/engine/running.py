@@ -47,7 +47,6 @@ async def _run(spider: type[Spider], settings: Settings, args: Mapping[str, Any]
 
 def spare_the_collector() -> None:
     """What is loaded by now stays; pages come and go by themselves, for few are in cycles."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(*COLLECT_AFTER)
 

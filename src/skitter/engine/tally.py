@@ -18,10 +18,10 @@ def counter(stats: StatsCollector) -> Callable[..., None]:
     """`count(name, number=1)` for a collector."""
     if type(stats) is not MemoryStatsCollector:
         return stats.inc_value
-    holder: Any = stats
+    fields: dict[str, Any] = vars(stats)
 
     def count(name: str, number: int = 1) -> None:
-        numbers = holder.__dict__["_stats"]  # looked up each time, for it may be replaced
+        numbers = fields["_stats"]  # looked up each time, for it may be replaced
         numbers[name] = numbers.get(name, 0) + number
 
     return count

@@ -110,7 +110,7 @@ class Visiting:
             if isinstance(result, ScrapyRequest):
                 self._engine.crawl(result)
             elif isinstance(result, Response):
-                self._received(result, request)
+                self.received(result, request)
                 await self._scrape(visit, result)
             else:
                 await self._scraper._scrape(result, request)  # noqa: SLF001
@@ -118,7 +118,7 @@ class Visiting:
             log.exception("page could not be handled", url=request.url)
             visit.fail("engine", text_of(error))
 
-    def _received(self, response: Response, request: ScrapyRequest) -> None:
+    def received(self, response: Response, request: ScrapyRequest) -> None:
         """As Scrapy's engine tells that a response is there."""
         crawler, spider = self._crawler, self._spider
         if response.request is None:

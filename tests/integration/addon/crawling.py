@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
+SPIDERS = "tests.integration.addon.spiders"
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
     ["tests.integration.addon.spiders", "skitter.addon", "skitter.engine.running", "aiohttp"]
@@ -42,11 +43,17 @@ class Crawling:
     """A crawl under way."""
 
     def __init__(
-        self, spider: str, settings: dict[str, Any], args: dict[str, str], *, fast: bool = False
+        self,
+        spider: str,
+        settings: dict[str, Any],
+        args: dict[str, str],
+        *,
+        fast: bool = False,
+        module: str = SPIDERS,
     ) -> None:
         self._ours, theirs = CONTEXT.Pipe()
         self._process: BaseProcess = CONTEXT.Process(
-            target=_run, args=(theirs, spider, settings, args, fast), daemon=True
+            target=_run, args=(theirs, f"{module}.{spider}", settings, args, fast), daemon=True
         )
         self._process.start()
         theirs.close()
@@ -85,6 +92,7 @@ def _run(
 ) -> None:
     die_with_parent()
     lines = _Lines()
+    lines.setLevel(settings.get("LOG_LEVEL", logging.DEBUG))
     logging.root.addHandler(lines)
     outcome = Outcome()
     try:
@@ -99,11 +107,10 @@ def _run(
 
 def _crawl(spider: str, settings: dict[str, Any], args: dict[str, str]) -> dict[str, Any]:
     from scrapy.crawler import AsyncCrawlerProcess  # noqa: PLC0415 - in the child
-
-    from tests.integration.addon import spiders  # noqa: PLC0415
+    from scrapy.utils.misc import load_object  # noqa: PLC0415
 
     process = AsyncCrawlerProcess(settings | {"LOG_INSTALL_ROOT_HANDLER": False})
-    crawler = process.create_crawler(getattr(spiders, spider))
+    crawler = process.create_crawler(load_object(spider))
     process.crawl(crawler, **args)
     process.start()
     return dict(crawler.stats.get_stats())
@@ -112,10 +119,10 @@ def _crawl(spider: str, settings: dict[str, Any], args: dict[str, str]) -> dict[
 def _crawl_fast(spider: str, settings: dict[str, Any], args: dict[str, str]) -> dict[str, Any]:
     from scrapy.settings import Settings  # noqa: PLC0415 - in the child
     from scrapy.utils.log import configure_logging  # noqa: PLC0415
+    from scrapy.utils.misc import load_object  # noqa: PLC0415
 
     from skitter.engine.running import run_spider  # noqa: PLC0415
-    from tests.integration.addon import spiders  # noqa: PLC0415
 
     configure_logging(settings | {"LOG_INSTALL_ROOT_HANDLER": False})
-    crawler = run_spider(getattr(spiders, spider), Settings(settings), args=args)
+    crawler = run_spider(load_object(spider), Settings(settings), args=args)
     return dict(crawler.stats.get_stats())

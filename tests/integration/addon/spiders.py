@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from typing import Any
 from urllib.parse import urljoin
 
@@ -41,6 +42,33 @@ class Site(scrapy.Spider):
 
 class One(Site):
     name = "one"
+
+
+class Everywhere(scrapy.Spider):
+    """Begins at many URLs, follows all links, and tells how much memory that took.
+
+    robots.txt is asked for at hosts with this in their names; it is in every name, unless told.
+    """
+
+    name = "everywhere"
+
+    def __init__(self, urls: str = "[]", robots: str = "", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.urls = json.loads(urls)
+        self.robots = robots
+
+    async def start(self) -> Any:
+        for url in self.urls:
+            yield scrapy.Request(url, meta={"dont_obey_robotstxt": self.robots not in url})
+
+    def parse(self, response: Any) -> Any:
+        yield {"url": response.url, "title": response.css("title::text").get()}
+        for href in response.css("a::attr(href)").getall():
+            yield response.follow(href)
+
+    def closed(self, _reason: str) -> None:
+        used_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        self.crawler.stats.set_value("rss_mb", used_kb / 1024)
 
 
 class Links(Site):

@@ -111,11 +111,12 @@ async def test_a_redirect_is_a_child(bench: StartBench, frontier: Frontier) -> N
     assert len(one.data()) == 1
 
 
-async def test_too_many_redirects_are_ignored(bench: StartBench, frontier: Frontier) -> None:
+async def test_too_many_redirects_are_buried(bench: StartBench, frontier: Frontier) -> None:
     one = bench(SMALL)
     one.run("One", args={"path": "/hops/5"}, REDIRECT_MAX_TIMES=2)
     stats = await settled(frontier)
-    assert (stats.figures["redirects"], stats.figures["ignored"], stats.pages) == (2, 1, 0)
+    assert (stats.figures["redirects"], stats.buried, stats.pages) == (2, 1, 0)
+    assert [reason for _, reason, _ in await letters(frontier)] == ["redirects"]
 
 
 async def test_a_status_that_passes_is_retried(bench: StartBench, frontier: Frontier) -> None:
