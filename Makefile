@@ -10,7 +10,7 @@ ROUNDS ?= 200
 JOBS   ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup servers demo test check format bench bench-frontier bench-crawl chaos docs constraints clean
+.PHONY: help setup servers demo test check format bench bench-frontier bench-crawl bench-memory bench-sinks chaos docs constraints clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,13 +43,19 @@ format: setup  ## Format the code and make the safe fixes
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-bench: bench-frontier bench-crawl  ## Run all benchmarks
+bench: bench-frontier bench-crawl bench-memory bench-sinks  ## Run all benchmarks
 
 bench-frontier: setup servers  ## Measure the frontier: JSON lines, a table, and the figures as one JSON object
 	@$(BIN)/python -m bench.frontier $(ARGS)
 
-bench-crawl: setup servers  ## Measure a page's cost: Scrapy, scrapy-redis and the add-on, in turn
+bench-crawl: setup servers  ## Measure a page's cost: Skitter, its peers and a hand-made loop, in turn
 	@$(BIN)/python -m bench.crawl $(ARGS)
+
+bench-memory: setup servers  ## Watch a worker's memory: 200,000 pages, a slow sink, big pages, dead hosts
+	@$(BIN)/python -m bench.memory $(ARGS)
+
+bench-sinks: setup servers  ## Measure the sinks: items a second and CPU for each item
+	@$(BIN)/python -m bench.sinks $(ARGS)
 
 chaos: setup servers  ## Kill, stop and cut for ROUNDS= rounds, and check that nothing is lost
 	@$(BIN)/python -m tests.chaos --rounds $(ROUNDS) $(ARGS)

@@ -5,8 +5,12 @@
 set -euo pipefail
 
 # Programs, and the packages that have them.
-programs=(redis-server tinyproxy microsocks)
-declare -A package=([redis-server]=redis-server [tinyproxy]=tinyproxy-bin [microsocks]=microsocks)
+programs=(redis-server tinyproxy microsocks initdb)
+declare -A package=([redis-server]=redis-server [tinyproxy]=tinyproxy-bin [microsocks]=microsocks
+    [initdb]=postgresql)
+
+# Debian keeps PostgreSQL's programs off the PATH.
+PATH="$PATH:$(printf '%s:' /usr/lib/postgresql/*/bin)"
 
 # RUNLEVEL=1 keeps a package from starting a server of its own.
 install() {
@@ -24,7 +28,8 @@ missing() {
 absent=$(missing)
 if [ -n "$absent" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     for program in $absent; do
-        install "${package[$program]}" >&2 || echo "$program could not be installed" >&2
+        install "${package[$program]}" >&2 || install "${package[$program]}" >&2 ||
+            echo "$program could not be installed" >&2
     done
 fi
 

@@ -310,6 +310,17 @@ class BadRecipe(SkitterError):
     """
 
 
+class BadArgument(SkitterError):
+    """The spider's argument {name} cannot be used: {value!r} {problem}
+
+    docs/spiders.md lists the arguments of each spider.
+    """
+
+
+class BadSchema(SkitterError):
+    """The JSON Schema {source} cannot be used: {problem}"""
+
+
 class PageError(SkitterError):
     """The page {url} cannot be read: {reason}"""
 

@@ -30,16 +30,17 @@ def find_program(kind: Kind) -> Path:
     try:
         return find_valkey()
     except LookupError as error:
-        return _missing(str(error))
+        return missing(str(error))
 
 
 def find_on_path(name: str) -> Path:
     """The same for a program of the system."""
     found = shutil.which(name)
-    return Path(found) if found else _missing(f"{name} is not on the PATH")
+    return Path(found) if found else missing(f"{name} is not on the PATH")
 
 
-def _missing(reason: str) -> NoReturn:
+def missing(reason: str) -> NoReturn:
+    """Skip the test, or fail it where servers are a must."""
     if os.environ.get("SKITTER_REQUIRE_SERVERS") == "1":
         pytest.fail(reason)
     pytest.skip(reason)

@@ -17,7 +17,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from skitter import __version__
-from skitter.cli import demo, lab, push, recipe, worker
+from skitter.cli import demo, export, items, lab, push, recipe, worker
 from skitter.cli.options import Sets
 from skitter.errors import SkitterError
 from skitter.settings import load_with_origins, parse_sets
@@ -31,6 +31,9 @@ app = typer.Typer(
 app.add_typer(lab.app, name="lab")
 app.add_typer(recipe.app, name="recipe")
 app.command()(demo.demo)
+app.command()(export.export)
+app.command()(export.finalise)
+app.command()(items.items)
 app.command()(push.push)
 app.command()(worker.worker)
 app.command()(worker.workers)

@@ -85,6 +85,11 @@ def _split(value: Any) -> Any:
     )
 
 
+def _split_urls(value: Any) -> Any:
+    """URLs with spaces between them. One may hold commas, and a path spaces."""
+    return re.split(r"\s+(?=[a-z][a-z0-9+]*:)", value.strip()) if isinstance(value, str) else value
+
+
 def _resolve_rule(text: str) -> str:
     from skitter.resolve import BadRule, parse_rule  # noqa: PLC0415 - it brings in aiohttp
 
@@ -110,7 +115,12 @@ Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 SecondsOrZero = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Bytes = Annotated[ByteSize, Field(gt=0)]
 ServerUrl = Annotated[str, AfterValidator(_server_url)]
-SinkUrl = Annotated[str, AfterValidator(_sink_url)]
+SinkUrls = Annotated[
+    tuple[Annotated[str, AfterValidator(_sink_url)], ...],
+    NoDecode,
+    BeforeValidator(_split_urls),
+    Field(min_length=1),
+]
 ResolveRules = Annotated[
     tuple[Annotated[str, AfterValidator(_resolve_rule)], ...], NoDecode, BeforeValidator(_split)
 ]

@@ -32,6 +32,9 @@ Some common names are understood too, and rank between the file and the `SKITTER
 
 {common}
 
+`MONGODB_URI` (with `DATABASE_NAME`) and `POSTGRES_HOST` (with `POSTGRES_PORT`, `POSTGRES_USER`,
+`POSTGRES_PASSWORD` and `POSTGRES_DB`) are `items.sink`, unless the file or anything else says.
+
 An unknown name is an error that suggests the nearest one. `null` means no value. Sizes may
 carry a unit: `16MiB`. Lists are separated by commas where only text can be given.
 `skitter settings` shows what is in force and where it comes from, with passwords masked.

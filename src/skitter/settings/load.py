@@ -62,6 +62,7 @@ def parse_sets(assignments: Iterable[str]) -> dict[str, Any]:
 def _gather(flags: Mapping[str, Any]) -> tuple[dict[str, Given], list[str]]:
     """All sources, later ones over earlier ones."""
     readers: tuple[Callable[[], dict[str, Given]], ...] = (
+        sources.read_common_sinks,
         sources.read_file,
         sources.read_common_names,
         sources.read_environment,

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlsplit, urlunsplit
 
 import yaml
 from pydantic_settings import (
@@ -105,6 +106,42 @@ def read_common_names() -> dict[str, Given]:
         for variable, name in COMMON_NAMES.items()
         if os.environ.get(variable)
     }
+
+
+def read_common_sinks() -> dict[str, Given]:
+    """Databases by their common names. A project may have them for other ends: a file wins."""
+    given = {
+        name: url
+        for name, url in (
+            ("MONGODB_URI", _mongo_url(os.environ)),
+            ("POSTGRES_HOST", _postgres_url(os.environ)),
+        )
+        if url
+    }
+    return {"items.sink": Given(list(given.values()), ", ".join(given))} if given else {}
+
+
+def _mongo_url(environment: Mapping[str, str]) -> str:
+    """MONGODB_URI, with DATABASE_NAME for the database where it names none."""
+    url, name = environment.get("MONGODB_URI", ""), environment.get("DATABASE_NAME", "")
+    parts = urlsplit(url)
+    if not url or not name or parts.path.strip("/"):
+        return url
+    return urlunsplit(parts._replace(path=f"/{quote(name)}"))
+
+
+def _postgres_url(environment: Mapping[str, str]) -> str:
+    """POSTGRES_HOST, _PORT, _USER, _PASSWORD and _DB as one URL."""
+    named = {
+        name: environment.get(f"POSTGRES_{name}", "")
+        for name in ("HOST", "PORT", "USER", "PASSWORD", "DB")
+    }
+    if not named["HOST"]:
+        return ""
+    password = f":{quote(named['PASSWORD'], safe='')}" if named["PASSWORD"] else ""
+    user = f"{quote(named['USER'], safe='')}{password}@" if named["USER"] else ""
+    port = f":{named['PORT']}" if named["PORT"] else ""
+    return f"postgresql://{user}{named['HOST']}{port}/{quote(named['DB'] or named['USER'])}"
 
 
 def read_environment() -> dict[str, Given]:

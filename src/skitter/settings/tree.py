@@ -25,7 +25,7 @@ from skitter.settings.kinds import (
     Seconds,
     SecondsOrZero,
     ServerUrl,
-    SinkUrl,
+    SinkUrls,
     Statuses,
 )
 
@@ -213,9 +213,11 @@ class FetchSettings(Section):
 class ItemsSettings(Section):
     """Where the items go that spiders find."""
 
-    sink: SinkUrl = "sqlite:.skitter/items.db"
-    """The store, by a URL whose scheme says its kind: `sqlite:PATH`. A page is done only when its
-    items are durable there; an item that comes again replaces itself."""
+    sink: SinkUrls = ("sqlite:.skitter/items.db",)
+    """The store, by a URL whose scheme says its kind: `sqlite:PATH`, `jsonl:FOLDER`, `csv:FOLDER`,
+    `parquet:FOLDER`, `postgresql://…?table=`, `mongodb://…?collection=`, `redis://…?stream=` or
+    `?list=`. A page is done only when its items are durable there; an item that comes again
+    replaces itself. Several, as a list or with spaces between them, all get every item."""
 
 
 class IdentitySettings(Section):

@@ -5,16 +5,22 @@ when the items are durable, and the same item twice is one item: that is all an 
 know to lose nothing and to double nothing.
 """
 
-from skitter.sinks.item import Item, fields_of, identify
-from skitter.sinks.reading import export_items, read_items
+from skitter.sinks.item import Item, fields_of, identify, identify_by_key, key_of
+from skitter.sinks.reading import export_items, read_items, read_stored
 from skitter.sinks.sink import Sink, open_sink
+from skitter.sinks.stored import Stored, Wanted
 
 __all__ = [
     "Item",
     "Sink",
+    "Stored",
+    "Wanted",
     "export_items",
     "fields_of",
     "identify",
+    "identify_by_key",
+    "key_of",
     "open_sink",
     "read_items",
+    "read_stored",
 ]

@@ -40,6 +40,17 @@ def fields_of(item: Any, *, url: str) -> dict[str, Any]:
     return dict(ItemAdapter(item))
 
 
+def key_of(item: Any) -> tuple[str, ...]:
+    """The key by which an item's class tells its items apart, by a method `item_key`; or none."""
+    ask = getattr(type(item), "item_key", None)
+    return tuple(map(str, ask(item))) if ask is not None else ()
+
+
+def identify_by_key(key: tuple[str, ...], *, job: str, kind: str) -> str:
+    """The identity of an item with a key: the same wherever and however often it is met."""
+    return _digest("key", job, kind, *key)
+
+
 def identify(data: Any, *, job: str, url: str, occurrence: int) -> str:
     """The identity of what a page gave: the same page replayed gives the same ones.
 
@@ -47,8 +58,12 @@ def identify(data: Any, *, job: str, url: str, occurrence: int) -> str:
     first, 1 for the second. Raises UnstorableItem, so that a page learns at once which of its
     items no sink will take.
     """
+    return _digest(job, url, str(occurrence), to_json(data, url=url, sort_keys=True))
+
+
+def _digest(*parts: str) -> str:
     digest = blake2b(digest_size=16)
-    for part in (job, url, str(occurrence), to_json(data, url=url, sort_keys=True)):
+    for part in parts:
         text = part.encode("utf-8", "surrogatepass")
         digest.update(b"%d:%b" % (len(text), text))
     return digest.hexdigest()

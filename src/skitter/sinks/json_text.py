@@ -41,19 +41,14 @@ def to_json(value: Any, *, url: str, sort_keys: bool = False) -> str:
 
 
 def _dumps(value: Any, *, sort_keys: bool = False) -> str:
-    text = json.dumps(
-        value,
-        default=_convert,
-        ensure_ascii=False,
-        allow_nan=False,
-        sort_keys=sort_keys,
-        separators=(",", ":"),
-    )
+    text = (_SORTED if sort_keys else _AS_GIVEN).encode(value)
     return text if _is_clean(text) else json.dumps(json.loads(text), sort_keys=sort_keys)
 
 
 def _is_clean(text: str) -> bool:
     """Whether it can be encoded; half a character, as pages may hold, has to be escaped."""
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -101,6 +96,20 @@ def _bytes_text(value: bytes) -> str:
         return value.decode()
     except UnicodeDecodeError:
         return f"data:;base64,{b64encode(value).decode()}"
+
+
+def _encoder(*, sort_keys: bool) -> json.JSONEncoder:
+    return json.JSONEncoder(
+        default=_convert,
+        ensure_ascii=False,
+        allow_nan=False,
+        sort_keys=sort_keys,
+        separators=(",", ":"),
+    )
+
+
+# Made once: an item would else pay for the making of two.
+_SORTED, _AS_GIVEN = _encoder(sort_keys=True), _encoder(sort_keys=False)
 
 
 def _culprit(value: Any, path: str, depth: int = 0) -> tuple[str, str] | None:

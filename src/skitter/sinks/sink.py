@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from skitter.errors import UnknownSink
 from skitter.masking import mask_text
+from skitter.sinks.files import FilesSink
 from skitter.sinks.sqlite import SqliteSink
+from skitter.sinks.together import Together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,11 +37,60 @@ class Sink(Protocol):
         """Finish what was begun, and let go of everything. Twice is the same as once."""
 
 
-SINKS: dict[str, Callable[[str], Sink]] = {"sqlite": SqliteSink.from_url}
+def _sqlite(url: str) -> Sink:
+    return SqliteSink.from_url(url)
 
 
-def open_sink(url: str) -> Sink:
-    """The sink that a URL names, chosen by its scheme, and not opened yet."""
+def _files(url: str) -> Sink:
+    return FilesSink.from_url(url)
+
+
+def _redis(url: str) -> Sink:
+    from skitter.sinks.redis_feed import RedisSink  # noqa: PLC0415 - not loaded where not used
+
+    return RedisSink.from_url(url)
+
+
+def _postgres(url: str) -> Sink:
+    from skitter.sinks.postgres import PostgresSink  # noqa: PLC0415 - it comes with an extra
+
+    return PostgresSink.from_url(url)
+
+
+def _mongo(url: str) -> Sink:
+    from skitter.sinks.mongo import MongoSink  # noqa: PLC0415 - it comes with an extra
+
+    return MongoSink.from_url(url)
+
+
+SINKS: dict[str, Callable[[str], Sink]] = {
+    "sqlite": _sqlite,
+    "jsonl": _files,
+    "csv": _files,
+    "parquet": _files,
+    "postgresql": _postgres,
+    "postgres": _postgres,
+    "mongodb": _mongo,
+    "mongodb+srv": _mongo,
+    "redis": _redis,
+    "rediss": _redis,
+    "unix": _redis,
+}
+
+
+def open_sink(url: str | Sequence[str]) -> Sink:
+    """The sink that a URL names, chosen by its scheme, and not opened yet.
+
+    Several URLs are several sinks, and what is put is put in all of them.
+    """
+    if isinstance(url, str):
+        return _one(url)
+    if len(url) == 1:
+        return _one(url[0])
+    return Together({mask_text(each): _one(each) for each in url})
+
+
+def _one(url: str) -> Sink:
     scheme, colon, _ = url.partition(":")
     if not colon or scheme not in SINKS:
         reason = f"its scheme {scheme!r} is not known" if colon else "it has no scheme"

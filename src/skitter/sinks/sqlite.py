@@ -16,8 +16,8 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from skitter.errors import SinkError, SinkRefused
+from skitter.sinks.rows import Row, now_text, row_of
 from skitter.sinks.sqlite_file import SqliteFile, path_of
-from skitter.sinks.sqlite_rows import Row, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,7 +154,8 @@ class SqliteSink:
         if not put.done.set_running_or_notify_cancel():
             return None
         try:
-            return [row_of(item) for item in put.items]
+            now = now_text()
+            return [row_of(item, now) for item in put.items]
         except Exception as error:  # noqa: BLE001 - the same
             put.done.set_exception(_told(self._file.name, error))
             return None

@@ -9,7 +9,6 @@ that is looked for before each write. The log does not work on network file syst
 
 from __future__ import annotations
 
-import os
 import random
 import sqlite3
 import time
@@ -27,12 +26,15 @@ from skitter.errors import (
     SinkRefused,
     UnknownSink,
 )
-from skitter.sinks.sqlite_rows import SCHEMA, SELECTS, UPSERT, Row, StoredRow, item_of
+from skitter.sinks.durable import make_folder
+from skitter.sinks.sqlite_rows import SCHEMA, UPSERT, StoredRow, select_page
+from skitter.sinks.stored import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from skitter.sinks.item import Item
+    from skitter.sinks.rows import Row
+    from skitter.sinks.stored import Wanted
 
 SCHEME = "sqlite:"
 READ_PATIENCE_S = 5.0
@@ -104,7 +106,7 @@ class SqliteFile:
 
     def _connect(self) -> None:
         self.close()
-        _make_folder(self._path.parent)
+        make_folder(self._path.parent)
         connection = sqlite3.connect(self._path, timeout=0, isolation_level=None)
         try:
             self._prepare(connection)
@@ -159,20 +161,20 @@ def path_of(url: str) -> Path:
     raise UnknownSink(url=url, reason=reason, known="sqlite:items.db, sqlite:/var/lib/items.db")
 
 
-def read_file(path: Path, *, job: str | None, kind: str | None) -> Iterator[Item]:
+def read_file(path: Path, wanted: Wanted) -> Iterator[Stored]:
     """The items of a file in the order in which they came, while others may write to it."""
     name = f"{SCHEME}{path}"
     if not path.is_file():
         raise SinkError(sink=name, reason="there is no such file")
     connection = _asked(name, lambda: _connect_to_read(path))
-    statement = SELECTS[job is not None, kind is not None]
-    values = {"after": 0, "count": READ_AT_ONCE, "job": job, "kind": kind}
+    statement = select_page(wanted)
+    values = {"after": 0, "count": READ_AT_ONCE} | wanted.given()
     try:
         while True:
             rows: list[StoredRow] = _asked(
                 name, lambda: connection.execute(statement, values).fetchall()
             )
-            yield from map(item_of, rows)
+            yield from (Stored.of_row(row[1:]) for row in rows)
             if len(rows) < READ_AT_ONCE:
                 return
             values["after"] = rows[-1][0]
@@ -190,19 +192,6 @@ def _asked(name: str, ask: Callable[[], _Result]) -> _Result:
         return ask()
     except sqlite3.Error as error:
         raise _explain(name, error) from error
-
-
-def _make_folder(folder: Path) -> None:
-    """Make a folder durable: its own name is written in the folder above it."""
-    if folder.is_dir():
-        return
-    _make_folder(folder.parent)
-    folder.mkdir(exist_ok=True)
-    above = os.open(folder.parent, os.O_RDONLY)
-    try:
-        os.fsync(above)
-    finally:
-        os.close(above)
 
 
 def _is_busy(error: sqlite3.Error) -> bool:

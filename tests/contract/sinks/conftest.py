@@ -1,21 +1,34 @@
-"""Every sink, by its URL, in a place of its own for each test. A new sink joins by a line here."""
+"""Every sink, by its URL, in a place of its own for each test. A new sink joins by a line here.
+
+What needs a server has one for the session, and a table, a collection or a key for each test.
+"""
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from skitter.sinks import open_sink
+from tests.servers.mongo import MongoProcess
+from tests.servers.postgres import PostgresProcess
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from skitter.sinks import Sink
 
-SINKS: dict[str, Callable[[Path], str]] = {
-    "sqlite": lambda folder: f"sqlite:{folder / 'new' / 'items of ü.db'}",
+Fixture = Any  # what a fixture of this name gives
+SINKS: dict[str, Callable[[Callable[[str], Fixture]], str]] = {
+    "sqlite": lambda use: f"sqlite:{use('tmp_path') / 'new' / 'items of ü.db'}",
+    "jsonl": lambda use: f"jsonl:{use('tmp_path') / 'new' / 'data of ü'}",
+    "csv": lambda use: f"csv:{use('tmp_path')}?segment_mb=0.01",
+    "postgres": lambda use: f"{use('postgres_server').url}?table=items_{_unique()}",
+    "mongo": lambda use: f"{use('mongo_server').url}?collection=items_{_unique()}",
+    "stream": lambda use: f"{use('redis_server').url}?stream=items_{_unique()}",
+    "list": lambda use: f"{use('valkey_server').url}?list=items_{_unique()}",
 }
 
 
@@ -25,9 +38,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.contract)
 
 
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresProcess]:
+    with PostgresProcess() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def mongo_server() -> Iterator[MongoProcess]:
+    with MongoProcess() as server:
+        yield server
+
+
 @pytest.fixture(params=list(SINKS))
-def sink_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return SINKS[request.param](tmp_path)
+def sink_url(request: pytest.FixtureRequest) -> str:
+    return SINKS[request.param](request.getfixturevalue)
 
 
 @pytest.fixture
@@ -36,3 +61,7 @@ async def sink(sink_url: str) -> AsyncIterator[Sink]:
     await opened.open()
     yield opened
     await opened.close()
+
+
+def _unique() -> str:
+    return uuid.uuid4().hex[:12]

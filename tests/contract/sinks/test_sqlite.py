@@ -21,8 +21,8 @@ from skitter.errors import (
     SinkRefused,
 )
 from skitter.sinks import read_items, sqlite_file
+from skitter.sinks.rows import now_text
 from skitter.sinks.sqlite import SqliteSink
-from skitter.sinks.sqlite_rows import now_text
 from tests.contract.sinks.items import ROOT, ids, make_item
 from tests.wait import wait_until_async
 

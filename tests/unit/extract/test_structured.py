@@ -337,3 +337,20 @@ def test_an_empty_page_has_nothing() -> None:
     found = read_structured("", URL)
     assert (found.json_ld, found.microdata, found.open_graph, found.embedded) == ([], [], {}, [])
     assert main_product(found) == {}
+
+
+@pytest.mark.parametrize(
+    ("last", "category"),
+    [
+        ({"name": "Drill"}, "Tools"),
+        ({"name": "Drill 12", "item": "https://shop.example/p/12"}, "Tools"),
+        ({"name": "Drills", "item": "https://shop.example/c/drills"}, "Tools > Drills"),
+    ],
+)
+def test_breadcrumbs_end_before_the_page_itself(last: dict[str, str], category: str) -> None:
+    steps = [{"name": "Tools", "item": "https://shop.example/c/tools"}, last]
+    crumbs = {"@type": "BreadcrumbList", "itemListElement": steps}
+    product = {"@type": "Product", "name": "Drill", "offers": {"price": 1}}
+    text = f'<script type="application/ld+json">{json.dumps([crumbs, product])}</script>'
+    fields = main_product(read_structured(text, "https://shop.example/p/12"))
+    assert fields["category"].value == category

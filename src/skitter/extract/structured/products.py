@@ -57,7 +57,8 @@ def main_product(data: Structured, locale: Locale = UNDECLARED, *, url: str = ""
             _merge(found, _fields(node, references, origin, locale, data.base))
     _merge(found, _of_open_graph(data, locale))
     if found and "category" not in found:
-        fill(found, _breadcrumb(data))
+        name = str(found.get("name", Field(None)).value)
+        fill(found, _breadcrumb(data, name=name, url=url))
     return found
 
 
@@ -202,16 +203,27 @@ def _of_open_graph(data: Structured, locale: Locale) -> Fields:
     return _fields(node, References(()), "opengraph", locale, data.base)
 
 
-def _breadcrumb(data: Structured) -> Fields:
+def _breadcrumb(data: Structured, *, name: str, url: str) -> Fields:
     """The way to the product, without the page itself, where breadcrumbs tell it."""
     for origin, nodes in (("json-ld", data.json_ld), ("microdata", data.microdata)):
         for node in nodes:
             if "BreadcrumbList" in types(node):
-                parts = [
-                    part for part in listed(node.get("itemListElement")) if isinstance(part, dict)
-                ]
-                names = [first_text(part, "name") or text_of(part.get("item")) for part in parts]
-                text = " > ".join(name.strip() for name in names[:-1] if name.strip())
+                text = " > ".join(_steps(node, name=name, url=url))
                 if text:
                     return {"category": field_of(clean_text(text), f"{origin} BreadcrumbList")}
     return {}
+
+
+def _steps(node: Node, *, name: str, url: str) -> list[str]:
+    """The names of the steps. The last is the page itself, unless it leads elsewhere."""
+    parts = [part for part in listed(node.get("itemListElement")) if isinstance(part, dict)]
+    names = [(first_text(part, "name") or text_of(part.get("item"))).strip() for part in parts]
+    if parts and (names[-1] == name or not _leads_elsewhere(parts[-1], url)):
+        names.pop()
+    return [one for one in names if one]
+
+
+def _leads_elsewhere(part: Node, url: str) -> bool:
+    item = part.get("item")
+    address = first_text(item, "@id", "url") if isinstance(item, dict) else text_of(item)
+    return "/" in address and urlsplit(address).path != urlsplit(url).path

@@ -1,0 +1,59 @@
+"""What the spiders give: dictionaries with a name of their kind, and a key.
+
+The key is what an item is told apart by, however often and by whichever address it is met: a
+sink that has one with the same key replaces it. Bogus canonical links and bogus SKUs are common, so
+a product goes by both where it has both: one of them is enough to keep two products apart.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+
+Key = tuple[str, ...]
+
+
+class Found(dict[str, Any]):
+    """An item of any kind. canonical: its url is the one that the page itself gives."""
+
+    canonical: bool = False
+
+    def item_key(self) -> Key:
+        """What it is told apart by; empty: by its page and its content."""
+        return ()
+
+    @property
+    def host(self) -> str:
+        return urlsplit(str(self.get("url", ""))).hostname or ""
+
+
+class Product(Found):
+    """Something that can be bought."""
+
+    def item_key(self) -> Key:
+        sku = str(self.get("sku", ""))
+        if sku and not self.canonical:
+            return (self.host, sku)
+        return (str(self["url"]), sku)
+
+
+class Quote(Found):
+    """What a security costs."""
+
+    def item_key(self) -> Key:
+        ticker = str(self.get("ticker", ""))
+        return (self.host, ticker) if ticker else ()
+
+
+class WebPage(Found):
+    """A page as it was found."""
+
+
+_KINDS: dict[str, type[Found]] = {"product": Product, "quote": Quote}
+
+
+@lru_cache(maxsize=256)
+def class_of(kind: str) -> type[Found]:
+    """The class of what a recipe calls an item; one of its own where it is none of ours."""
+    return _KINDS.get(kind) or type(kind, (Found,), {})
