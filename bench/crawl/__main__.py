@@ -1,15 +1,22 @@
-"""python -m bench.crawl [--quick] [--rounds N] [--only NAME …]: JSON lines, a table, figures."""
+"""python -m bench.crawl [--quick] [--rounds N] [--only NAME …]: JSON lines, tables, figures."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
+from typing import TYPE_CHECKING
 
 from bench.crawl.report import figures, show
 from bench.crawl.run import Run, crawl
-from bench.crawl.subjects import SUBJECTS
+from bench.crawl.subjects import SUBJECTS, Subject
 from bench.frontier.meter import Log
 from skitter.lab import LabProcess, WebSpec
+from skitter.lab.graph import walk
+from skitter.lab.web import Web
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 NAMES = [subject.name for subject in SUBJECTS]
 PAGES, QUICK_PAGES = 5000, 500
@@ -30,23 +37,51 @@ def web(pages: int) -> WebSpec:
     )
 
 
-def measure(names: list[str], *, pages: int, rounds: int, tcp: bool, log: Log) -> list[Run]:
+def urls_of(spec: WebSpec, origin: str) -> list[str]:
+    """All pages, the home page first."""
+    paths = (url.split("/", 3)[3] for url in walk(Web(spec)).pages)
+    return [f"{origin}/{path}" for path in sorted(paths)]
+
+
+def measure_starts(subjects: Sequence[Subject], log: Log) -> list[Run]:
+    """A crawl of one page: nearly all of it is starting and ending."""
+    spec = web(1)
+    with LabProcess(spec, prerender=1) as lab:
+        urls = urls_of(spec, lab.proxy)
+        runs = [crawl(subject, urls) for subject in subjects]
+    for run in runs:
+        log.add("start", crawler=run.crawler, cpu_s=run.cpu_s, memory_mb=run.memory_mb)
+    return runs
+
+
+def measure(
+    subjects: Sequence[Subject], log: Log, *, pages: int, rounds: int, tcp: bool
+) -> list[Run]:
     """Each round runs all crawlers, and begins with another one."""
-    chosen = [subject for subject in SUBJECTS if subject.name in names]
-    runs = []
-    with LabProcess(web(pages), prerender=pages) as lab:
+    runs, spec = [], web(pages)
+    with LabProcess(spec, prerender=pages) as lab:
+        urls = urls_of(spec, lab.proxy)
         for number in range(rounds):
-            first = number % len(chosen)
-            for subject in chosen[first:] + chosen[:first]:
-                runs.append(crawl(subject, f"{lab.proxy}/", pages=pages, tcp=tcp))
+            first = number % len(subjects)
+            for subject in [*subjects[first:], *subjects[:first]]:
+                runs.append(crawl(subject, urls, tcp=tcp))
                 log.add("crawl", round=number + 1, **runs[-1].row())
                 lab.reset()
     return runs
 
 
+def chosen(names: Sequence[str]) -> list[Subject]:
+    """Those of the names that can be measured; tells of the others."""
+    subjects = [subject for subject in SUBJECTS if subject.name in names]
+    for subject in subjects:
+        if subject.missing:
+            print(subject.missing, file=sys.stderr)
+    return [subject for subject in subjects if not subject.missing]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.crawl")
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_PAGES} pages only")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK_PAGES} pages, one round")
     parser.add_argument("--pages", type=int, default=PAGES)
     parser.add_argument("--unix", action="store_true", help="Redis on a socket, not the loopback")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each crawler")
@@ -54,15 +89,18 @@ def main() -> None:
                         help=f"one of {', '.join(NAMES)}; may be repeated")  # fmt: skip
     options = parser.parse_args()
     pages = QUICK_PAGES if options.quick else options.pages
+    subjects, log = chosen(options.only or NAMES), Log()
+    starts = measure_starts([subject for subject in subjects if subject.copies == 1], log)
     runs = measure(
-        options.only or NAMES,
+        subjects,
+        log,
         pages=pages,
-        rounds=options.rounds,
+        rounds=1 if options.quick else options.rounds,
         tcp=not options.unix,
-        log=Log(),
     )
-    show(runs)
-    print(json.dumps({"pages": pages} | {k: round(v, 3) for k, v in figures(runs).items()}))
+    found = figures(runs) | {f"{run.crawler}_start_s": run.cpu_s for run in starts}
+    show(runs, found)
+    print(json.dumps({"pages": pages} | {k: round(v, 3) for k, v in found.items()}))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""The spider that all crawlers run: a title and three fields from each page, and all its links."""
+"""The spiders that Scrapy and Skitter run: a few fields from each page, and all its links."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import scrapy
+
+from bench.crawl.page_fields import LINKS, fields
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -22,12 +24,16 @@ class PagesSpider(scrapy.Spider):
         yield scrapy.Request(self.url)
 
     def parse(self, response: Response) -> Iterator[Any]:
-        yield {
-            "url": response.url,
-            "title": response.css("title::text").get(),
-            "heading": response.css("h1::text").get(),
-            "charset": response.css("meta::attr(charset)").get(),
-            "text": response.css("p::text").get("")[:200],
-        }
-        for href in response.css("a::attr(href)").getall():
+        yield fields(response.url, response)
+        for href in response.css(LINKS).getall():
             yield response.follow(href, self.parse)
+
+
+class PagesAllSpider(PagesSpider):
+    """The same, with all links of a page in one call."""
+
+    name = "pages_all"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield fields(response.url, response)
+        yield from response.follow_all(response.css(LINKS).getall(), self.parse)

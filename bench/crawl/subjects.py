@@ -1,4 +1,4 @@
-"""The crawlers that are measured: what makes `scrapy crawl` each of them, and their items."""
+"""The crawlers that are measured: how each is started, and where its items are."""
 
 from __future__ import annotations
 
@@ -6,59 +6,83 @@ import json
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+from bench.crawl.ordered import ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-ITEMS = "items.jsonl"
 DATABASE = "items.db"
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A crawler: settings by name, given on its command line, and variables of its environment.
+    """A crawler: a module with settings, given on its command line, and environment variables.
 
-    `{server}` in a value is the Redis server's address.
+    `{server}` in a value is the Redis server's address. items: the pages that it has items of, in a
+    folder. copies: how many processes share the pages; what needs `Order` finds it in its folder.
+    package, requirement: what has to be installed for it beyond the bench's own.
     """
 
     name: str
-    items: Callable[[Path], int]
+    items: Callable[[Path], set[str]]
     settings: dict[str, str] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
+    module: str = "scrapy"
+    spider: str = "pages"
+    copies: int = 1
+    package: str = ""
+    requirement: str = ""
+
+    @property
+    def missing(self) -> str:
+        """What to do before it can be measured; an empty text if nothing."""
+        if not self.package or find_spec(self.package):
+            return ""
+        return f"{self.name} is left out: pip install '{self.requirement}'"
 
 
-def count_lines(folder: Path) -> int:
-    """How many different pages are in the JSON Lines file."""
+def in_lines(folder: Path) -> set[str]:
+    """The pages in the JSON Lines file."""
     lines = (folder / ITEMS).read_text(encoding="utf-8").splitlines()
-    return len({json.loads(line)["url"] for line in lines})
+    return {json.loads(line)["url"] for line in lines}
 
 
-def count_rows(folder: Path) -> int:
-    """How many different pages are in the add-on's sink."""
+def in_rows(folder: Path) -> set[str]:
+    """The pages in our sink."""
     with closing(sqlite3.connect(folder / DATABASE)) as database:
-        return int(database.execute("SELECT count(DISTINCT url) FROM items").fetchone()[0])
+        return {url for (url,) in database.execute("SELECT DISTINCT url FROM items")}
 
 
 _FEED = {"FEEDS": json.dumps({ITEMS: {"format": "jsonlines"}})}
+_SCRAPY_REDIS = {
+    "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
+    "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
+    "REDIS_URL": "{server}",
+}
+_ADDON = {"ADDONS": json.dumps({"skitter.addon.Addon": 500}), "SKITTER_JOB": "bench"}
+_FAST = {"SKITTER_JOB": "bench"}
+_OURS = {"SKITTER_REDIS__URL": "{server}", "SKITTER_ITEMS__SINK": f"sqlite:{DATABASE}"}
+_ENGINE = "bench.crawl.fast"
+_HANDMADE = "bench.crawl.handmade"
 
 SUBJECTS = (
-    Subject("scrapy", count_lines, _FEED),
+    Subject("scrapy", in_lines, _FEED),
+    Subject("scrapy_redis", in_lines, _FEED | _SCRAPY_REDIS),
+    Subject("addon", in_rows, _ADDON, _OURS),
     Subject(
-        "scrapy_redis",
-        count_lines,
-        _FEED
-        | {
-            "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
-            "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
-            "REDIS_URL": "{server}",
-        },
+        "crawlee",
+        in_lines,
+        module="bench.crawl.parsel_crawler",
+        package="crawlee",
+        requirement="crawlee[parsel]>=1.11",
     ),
-    Subject(
-        "addon",
-        count_rows,
-        {"ADDONS": json.dumps({"skitter.addon.Addon": 500}), "SKITTER_JOB": "bench"},
-        {"SKITTER_REDIS__URL": "{server}", "SKITTER_ITEMS__SINK": f"sqlite:{DATABASE}"},
-    ),
+    Subject("handmade", in_lines, module=_HANDMADE),
+    Subject("skitter", in_rows, _FAST, _OURS, _ENGINE),
+    Subject("skitter_follow_all", in_rows, _FAST, _OURS, _ENGINE, spider="pages_all"),
+    Subject("handmade_two", in_lines, module=_HANDMADE, copies=2),
+    Subject("skitter_two", in_rows, _FAST, _OURS, _ENGINE, copies=2),
 )

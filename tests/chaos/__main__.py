@@ -1,6 +1,7 @@
 """`python -m tests.chaos --rounds 200`: rounds on the frontier, planted faults, and crawls of the
-lab under its referee, by a plain crawler and by Scrapy on the add-on. The last line is one JSON
-object; the exit code is 1 if anything is wrong.
+lab under its referee, by a plain crawler and by Scrapy's spiders on both engines. The last line is
+one JSON object with the findings of all, and those on the fast engine once more as `engine_…`; the
+exit code is 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import secrets
 import sys
 import time
 
-from tests.chaos.addon_crowd import AddonCrowd
+from tests.chaos.addon_crowd import ENGINES, AddonCrowd
 from tests.chaos.campaign import Campaign
 from tests.chaos.nursery import Nursery
 from tests.chaos.plants import PLANTS, check_edits
@@ -39,8 +40,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--at-once", type=int, default=3, help="rounds side by side")
     parser.add_argument("--hosts", type=int, default=300, help="hosts of the refereed crawl")
     parser.add_argument("--processes", type=int, default=8, help="its crawlers")
-    parser.add_argument("--addon-hosts", type=int, default=200, help="hosts of Scrapy's crawl")
-    parser.add_argument("--workers", type=int, default=4, help="its workers")
+    parser.add_argument("--addon-hosts", type=int, default=200, help="hosts of Scrapy's crawls")
+    parser.add_argument("--workers", type=int, default=4, help="their workers")
+    parser.add_argument("--engine", choices=ENGINES, action="append", help="only on this one")
     return parser
 
 
@@ -54,9 +56,12 @@ async def _run(arguments: argparse.Namespace) -> int:
         await campaign.find_plants(PLANTS, seed=arguments.seed)
         crowd = Crowd(hosts=arguments.hosts, processes=arguments.processes, seed=arguments.seed)
         coverage = await campaign.run_crowd(crowd) if arguments.hosts else 1.0
-        if arguments.addon_hosts:
+        for engine in arguments.engine or ENGINES if arguments.addon_hosts else ():
             scrapy = AddonCrowd(
-                hosts=arguments.addon_hosts, workers=arguments.workers, seed=arguments.seed
+                hosts=arguments.addon_hosts,
+                workers=arguments.workers,
+                seed=arguments.seed,
+                engine=engine,
             )
             coverage = min(coverage, await campaign.run_addon(scrapy))
     result = {
@@ -64,6 +69,7 @@ async def _run(arguments: argparse.Namespace) -> int:
         **campaign.findings.to_json(),
         "refetched": campaign.findings.figures["refetched"],
         "coverage": coverage,
+        **{f"engine_{name}": value for name, value in campaign.fast.items()},
         "planted_faults": len(PLANTS),
         "planted_found": campaign.planted_found,
         "seed": arguments.seed,

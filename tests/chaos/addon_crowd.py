@@ -1,4 +1,6 @@
-"""A crawl of the lab by Scrapy on the add-on, its workers killed all along, its server restarted.
+"""A crawl of the lab by Scrapy workers, killed all along, on a server that is restarted.
+
+The same spider runs on either engine: Scrapy's own with the add-on, or the fast one.
 
 Every page must be fetched, its item must be in the sink, and its host asked as it wants to be. What
 is fetched twice must have been in a worker's hands when that was killed. In half of the cases a
@@ -15,7 +17,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from skitter.errors import UnknownJob
 from skitter.frontier import Frontier, HostPolicy
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from skitter.lab import Verdict
     from tests.chaos.nursery import Nursery
 
+Engine = Literal["addon", "fast"]
+ENGINES: tuple[Engine, ...] = get_args(Engine)
 DATABASE = "items.db"
 LEASE_S = 4.0
 SETTINGS = {
@@ -66,6 +70,7 @@ class AddonCrowd:
 
     hosts: int
     seed: int
+    engine: Engine = "addon"
     pages: int = 26
     workers: int = 4
     kill_every_s: float = 1.0
@@ -83,7 +88,7 @@ class AddonCrowd:
             stack.callback(history.close)
             order = self._order(server, lab, folder)
             roll = Random(f"addon crowd {self.seed}")
-            crew = Crew(nursery, order, role="addon", history=history, roll=roll)
+            crew = Crew(nursery, order, role=self.engine, history=history, roll=roll)
             stack.callback(crew.destroy)
             tally = await self._disturb(crew, server, lab, roll)
             return await self._judge(server, lab, folder, tally)
@@ -93,8 +98,8 @@ class AddonCrowd:
         environment["SKITTER_REDIS__URL"] = server.url
         environment["SKITTER_FETCH__RESOLVE"] = lab.rule
         environment["SCRAPY_SETTINGS_MODULE"] = "tests.chaos.project"
-        options = ["-a", f"seed={lab.url(0)}", "-s", f"SKITTER_JOB={JOB}"]
-        more = {"environment": environment, "options": options}
+        told = {"args": {"seed": lab.url(0)}, "settings": {"SKITTER_JOB": JOB}}
+        more = {"environment": environment, **told}
         return Order(server.url, "", str(folder), self.seed, more=more)
 
     async def _disturb(

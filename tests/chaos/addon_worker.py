@@ -25,6 +25,10 @@ def preload() -> None:
     """Import here what Scrapy imports at each start, so that those to come find it."""
     settings = Settings()
     settings.setmodule(tests.chaos.project)
+    load_components(settings)
+
+
+def load_components(settings: Settings) -> None:
     for name in ("ADDONS", *_COMPONENTS):
         for path in settings.getdict(name):
             load_object(path)
@@ -35,10 +39,9 @@ def run_addon(order: Order) -> None:
     history = History(f"{order.folder}/{order.worker}.history", order.worker)
     os.environ.update(order.more["environment"], SKITTER_WORKER_ID=order.worker)
     os.chdir(order.folder)
-    log = f"LOG_FILE={order.worker}.log"
     code: object = 0
     try:
-        execute(["scrapy", "crawl", SPIDER, "-s", log, *order.more["options"]])
+        execute(["scrapy", "crawl", SPIDER, *_options(order)])
     except SystemExit as end:
         code = end.code
     except Exception as error:
@@ -46,3 +49,10 @@ def run_addon(order: Order) -> None:
         raise
     finally:
         history.note("crash", error=f"exit {code}") if code else history.note("left")
+
+
+def _options(order: Order) -> list[str]:
+    settings = order.more["settings"] | {"LOG_FILE": f"{order.worker}.log"}
+    words = [("-a", f"{name}={value}") for name, value in order.more["args"].items()]
+    words += [("-s", f"{name}={value}") for name, value in settings.items()]
+    return [word for pair in words for word in pair]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.chaos.findings import Findings
 from tests.chaos.plants import PLANTS
@@ -25,6 +25,8 @@ class Campaign:
         self._nursery = nursery
         self._places = asyncio.Semaphore(at_once)
         self.findings = Findings()
+        self.fast: dict[str, Any] = {}
+        """What the crawl on the fast engine alone has shown."""
         self.planted_found = 0
         self.unfound: list[str] = []
 
@@ -70,11 +72,14 @@ class Campaign:
         return coverage
 
     async def run_addon(self, crowd: AddonCrowd) -> float:
-        """The refereed crawl by Scrapy on the add-on; the share of the web that it covered."""
+        """The refereed crawl by Scrapy workers; the share of the web that it covered."""
         started = time.monotonic()
         findings, coverage = await crowd.run(self._nursery)
         self.findings.merge(findings)
-        _say(f"{crowd.workers} Scrapy workers, {crowd.hosts} hosts", findings, started)
+        if crowd.engine == "fast":
+            self.fast = findings.to_json() | {"coverage": coverage}
+        name = f"{crowd.workers} Scrapy workers, {crowd.engine} engine, {crowd.hosts} hosts"
+        _say(name, findings, started)
         return coverage
 
 

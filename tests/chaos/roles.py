@@ -22,4 +22,10 @@ def find_role(name: str) -> Role:
 
         preload()
         _ROLES[name] = run_addon
+    if name == "fast" and name not in _ROLES:
+        from tests.chaos.fast_worker import preload as preload_fast  # noqa: PLC0415 - the same
+        from tests.chaos.fast_worker import run_fast  # noqa: PLC0415
+
+        preload_fast()
+        _ROLES[name] = run_fast
     return _ROLES[name]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.chaos.addon_crowd import AddonCrowd
+from tests.chaos.addon_crowd import ENGINES, AddonCrowd, Engine
 from tests.chaos.campaign import Campaign
 from tests.chaos.nursery import Nursery
 from tests.chaos.plants import PLANTS, check_edits
@@ -61,10 +61,11 @@ async def test_the_referee_sees_no_violation_though_crawlers_die(
     assert findings.figures["crawlers_killed"] > 0
 
 
-async def test_scrapy_on_the_addon_loses_no_item_though_workers_die_and_the_server_restarts(
-    nursery: Nursery, seed: int
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_scrapy_workers_lose_no_item_though_they_die_and_the_server_restarts(
+    nursery: Nursery, seed: int, engine: Engine
 ) -> None:
-    crowd = AddonCrowd(hosts=24, pages=12, seed=seed, restart_at=(2, 7), bound_s=120)
+    crowd = AddonCrowd(hosts=24, pages=12, seed=seed, engine=engine, restart_at=(2, 7), bound_s=120)
     findings, coverage = await crowd.run(nursery)
     assert not findings.faults, findings.examples
     assert coverage == 1.0

@@ -1,8 +1,8 @@
 """`python -m tests.projects.site`: a bookshop on the loopback, the same on every visit.
 
-Quotes by page with their authors, books on shelves, sitemaps for both, and letters that only a
-logged-in member may read. A gate of the test's own closes what is behind the login until it is
-opened. Prints its port, and ends when its standard input does.
+Quotes by page with their authors, books on shelves, sitemaps for both, letters that only a
+logged-in member may read, and what `services` adds. A gate of the test's own closes what is behind
+the login until it is opened. Prints its port, and ends when its standard input does.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from aiohttp import web
+
+from tests.projects import services
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -205,6 +207,7 @@ async def serve() -> None:
     app[ASKED], app[GATE] = [], asyncio.Event()
     app[GATE].set()
     app.add_routes(routes)
+    app.add_routes(services.routes)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()

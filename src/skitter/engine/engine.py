@@ -71,6 +71,8 @@ class Engine:
         self._enqueuing = Enqueuing(self._crawl, stir=self._closing.stir, wake=self._wake)
         self._most = self._crawl.tuning.in_flight or self._crawl.settings.worker.concurrency
         self._flying = 0
+        self._heaviest = self.settings.getint("SCRAPER_SLOT_MAX_ACTIVE_SIZE")
+        self._held_back = False
         self._visits: set[asyncio.Task[None]] = set()
         self._ended = asyncio.Event()
         self._stack = AsyncExitStack()
@@ -261,7 +263,8 @@ class Engine:
     def _wake(self) -> None:
         """Begin all that may begin now; close when there is nothing left to do."""
         while self._lane and not self.paused and self._flying < self._most:
-            page = self._lane.take()
+            self._held_back = self._visiting.weight > self._heaviest
+            page = None if self._held_back else self._lane.take()
             if page is None:
                 break
             self._begin(page)
@@ -285,7 +288,7 @@ class Engine:
         self._visits.discard(task)
         if not task.cancelled() and (error := task.exception()):
             log.error("visit failed", exc_info=error)
-        if self._own and self._closing.over:
+        if self._held_back or (self._own and self._closing.over):
             self._wake()
 
     def _room(self) -> int:

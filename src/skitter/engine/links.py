@@ -47,11 +47,15 @@ _SIMPLE_POLICIES = (DefaultReferrerPolicy, NoReferrerWhenDowngradePolicy)
 
 
 def is_plain(crawler: Crawler, middlewares: tuple[Any, ...]) -> bool:
-    """Whether a crawler has Scrapy's default spider middlewares, in their order, and no others."""
+    """Whether a crawler has Scrapy's default spider middlewares, in their order, and no others.
+
+    Without the one for depths, links have none, and are not written down as they are here.
+    """
     chain = crawler.settings.get_component_priority_dict_with_base("SPIDER_MIDDLEWARES")
     off = {load_object(kind) for kind, place in chain.items() if place is None}
     kinds = [type(one) for one in middlewares]
-    return kinds == [kind for kind in CHAIN if kind in kinds] and not off & set(CHAIN)
+    usual = kinds == [kind for kind in CHAIN if kind in kinds] and DepthMiddleware in kinds
+    return usual and not off & set(CHAIN)
 
 
 class Links:

@@ -73,6 +73,8 @@ class Visiting:
         self._scraper: Any = self._engine.scraper
         self._count = counter(crawl.crawler.stats)
         self._warned: set[Any] = set()
+        self.weight = 0
+        """Bytes of the responses that callbacks and pipelines have in hand."""
 
     async def visit(self, page: Page, landed: Callable[[], None]) -> None:
         """One page. `landed` is called when its fetch is over, however it went."""
@@ -90,7 +92,10 @@ class Visiting:
         result = await self._result(request, landed)
         visit.verdict = verdict_of(result)
         if not visit.verdict:
+            weight = len(result.body) if isinstance(result, Response) else 0
+            self.weight += weight
             await self._hand_on(visit, result, request)
+            self.weight -= weight
         self._settler.end(visit, result, request)
         if isinstance(result, TextResponse):
             # The selector holds its response: without this, each page waits for the collector.
