@@ -21,7 +21,6 @@ from skitter.sinks.stored import Stored
 
 with extra("postgres", what="The sink postgresql://"):
     import psycopg
-    from psycopg import sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -141,20 +140,14 @@ def read_database(url: str, wanted: Wanted) -> Iterator[Stored]:
         raise _explain(name, error) from error
 
 
-def drop_table(url: str) -> None:
-    """Remove a table with all its items."""
-    address, table = postgres_rows.parse_url(url)
-    with psycopg.connect(address, autocommit=True, connect_timeout=CONNECT_S) as connection:
-        connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(postgres_rows.named(table)))
-
-
 def _check(address: str) -> None:
     try:
         psycopg.conninfo.conninfo_to_dict(address)
     except psycopg.Error as error:
-        known = "postgresql://user:password@host:5432/database?table=items"
         reason = mask_text(str(error).strip())
-        raise UnknownSink(url=mask_text(address), reason=reason, known=known) from error
+        raise UnknownSink(
+            url=mask_text(address), reason=reason, known=postgres_rows.KNOWN
+        ) from error
 
 
 def _explain(name: str, error: Exception) -> SinkError:

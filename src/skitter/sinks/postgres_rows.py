@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode
 
+from skitter.errors import UnknownSink
+from skitter.masking import mask_text
 from skitter.sinks.database_json import searchable_text
 from skitter.sinks.extras import extra
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from skitter.sinks.stored import Wanted
 
 DEFAULT_TABLE = "items"
+KNOWN = "postgresql://user:password@host:5432/database?table=items"
+LONGEST_NAME = 56  # PostgreSQL cuts names at 63, and the order's is longer than the table's
 STAGING = sql.Identifier("pg_temp", "skitter_staging")
 
 # data is what can be searched; exact is there only where JSONB cannot hold data as it is.
@@ -114,11 +118,14 @@ class Statements:
 
 def parse_url(url: str) -> tuple[str, str]:
     """A URL without `table`, which is not libpq's, and the table that it names."""
-    parts = urlsplit(url)
-    query = parse_qsl(parts.query, keep_blank_values=True)
-    table = dict(query).get("table") or DEFAULT_TABLE
-    rest = urlencode([pair for pair in query if pair[0] != "table"])
-    return urlunsplit(parts._replace(query=rest)), table
+    address, _, query = url.partition("?")
+    pairs = parse_qsl(query, keep_blank_values=True)
+    table = dict(pairs).get("table") or DEFAULT_TABLE
+    if len(table.rpartition(".")[2].encode()) > LONGEST_NAME:
+        reason = f"its table's name is longer than {LONGEST_NAME} bytes"
+        raise UnknownSink(url=mask_text(url), reason=reason, known=KNOWN)
+    rest = urlencode([pair for pair in pairs if pair[0] != "table"])
+    return f"{address}?{rest}" if rest else address, table
 
 
 def named(table: str) -> sql.Identifier:

@@ -153,6 +153,7 @@ async def test_a_list_has_an_end(redis_server: ServerProcess) -> None:
         "redis://h?list=a&maxlen=many",
         "mongodb://u:p@ss@h/db",
         "postgresql://h/db?nothing=known",
+        f"postgresql://h/db?table={'t' * 60}",
     ],
 )
 def test_a_url_that_names_no_sink(url: str) -> None:
