@@ -98,7 +98,7 @@ def main() -> None:
         rounds=1 if options.quick else options.rounds,
         tcp=not options.unix,
     )
-    found = figures(runs) | {f"{run.crawler}_start_s": run.cpu_s for run in starts}
+    found = figures(runs, starts)
     show(runs, found)
     print(json.dumps({"pages": pages} | {k: round(v, 3) for k, v in found.items()}))
 
