@@ -321,6 +321,13 @@ class BadSchema(SkitterError):
     """The JSON Schema {source} cannot be used: {problem}"""
 
 
+class BadGates(SkitterError):
+    """The gates of {source} cannot be used: {problem}
+
+    docs/validation.md lists the gates of a run.
+    """
+
+
 class PageError(SkitterError):
     """The page {url} cannot be read: {reason}"""
 
