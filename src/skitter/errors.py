@@ -328,6 +328,13 @@ class BadGates(SkitterError):
     """
 
 
+class NotHeld(SkitterError):
+    """{count} entries of the quarantine {file} have an id that begins with {id!r}; one should.
+
+    `skitter quarantine list` shows them.
+    """
+
+
 class PageError(SkitterError):
     """The page {url} cannot be read: {reason}"""
 
