@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from skitter.masking import mask_value
+from skitter.settings import tree
 from skitter.settings.load import LoadedSettings
 from skitter.settings.sources import COMMON_NAMES, env_name, known_names
 from skitter.settings.tree import Settings
@@ -71,7 +76,7 @@ def _row(name: str, loaded: LoadedSettings) -> Row:
     section, _, key = name.partition(".")
     models = loaded.settings.model_dump(mode="json"), Settings().model_dump(mode="json")
     value, default = (mask_value(model[section][key], key) for model in models)
-    doc = type(getattr(loaded.settings, section)).model_fields[key].description or ""
+    doc = docs().get((type(getattr(loaded.settings, section)).__name__, key), "")
     return Row(
         name=name,
         value=value,
@@ -80,6 +85,23 @@ def _row(name: str, loaded: LoadedSettings) -> Row:
         doc=" ".join(doc.split()),
         env=env_name(name),
     )
+
+
+@cache
+def docs() -> dict[tuple[str, str], str]:
+    """The docstring of each setting, by its section's class and its name."""
+    classes = ast.parse(inspect.getsource(tree)).body
+    return {
+        (section.name, name.target.id): inspect.cleandoc(text.value.value)
+        for section in classes
+        if isinstance(section, ast.ClassDef)
+        for name, text in pairwise(section.body)
+        if isinstance(name, ast.AnnAssign)
+        and isinstance(name.target, ast.Name)
+        and isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+        and isinstance(text.value.value, str)
+    }
 
 
 def _entry(row: Row) -> str:

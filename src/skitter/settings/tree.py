@@ -33,7 +33,8 @@ _SHORT_VERSION = ".".join(__version__.split(".")[:2])
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    # pydantic could read the docstrings, for each class and at every start; `docs` does when asked.
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class RedisSettings(Section):
