@@ -114,6 +114,8 @@ class AiohttpFetcher:
             raise UnsupportedURLSchemeError(str(error)) from error
         except aiohttp.ClientConnectorDNSError as error:
             raise CannotResolveHostError(str(error)) from error
+        except aiohttp.ClientSSLError as error:
+            raise DownloadFailedError(str(error)) from error
         except aiohttp.ClientConnectorError as error:
             raise DownloadConnectionRefusedError(str(error)) from error
         except aiohttp.ClientError as error:
