@@ -50,7 +50,7 @@ async def run_worker(
         ):
             supervisor = Supervisor(
                 plan,
-                start=_starter(settings, modules, restriction or Restriction()),
+                start=_starter(_bounded(settings, plan), modules, restriction or Restriction()),
                 bury=_burier(frontier),
             )
             stop.then(supervisor.stop)
@@ -81,6 +81,12 @@ def plan_of(settings: Settings) -> Plan:
         memory=worker.memory or share,
         restarts=worker.restarts,
     )
+
+
+def _bounded(settings: Settings, plan: Plan) -> Settings:
+    """A child is told what it may take: how many others share the cgroup it cannot see."""
+    worker = settings.worker.model_copy(update={"memory": plan.memory})
+    return settings.model_copy(update={"worker": worker})
 
 
 class _Stop:
