@@ -17,7 +17,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from skitter import __version__
-from skitter.cli import demo, export, items, lab, push, recipe, worker
+from skitter.cli import demo, dlq, export, hosts, items, lab, push, recipe, worker
 from skitter.cli.options import Sets
 from skitter.errors import SkitterError
 from skitter.settings import load_with_origins, parse_sets
@@ -28,6 +28,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+app.add_typer(dlq.app, name="dlq")
+app.add_typer(hosts.app, name="hosts")
 app.add_typer(lab.app, name="lab")
 app.add_typer(recipe.app, name="recipe")
 app.command()(demo.demo)
