@@ -17,7 +17,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from skitter import __version__
-from skitter.cli import demo, dlq, export, hosts, items, lab, push, recipe, worker
+from skitter.cli import demo, dlq, export, hosts, items, lab, push, recipe, status, worker
 from skitter.cli.options import Sets
 from skitter.errors import SkitterError
 from skitter.settings import load_with_origins, parse_sets
@@ -37,6 +37,7 @@ app.command()(export.export)
 app.command()(export.finalise)
 app.command()(items.items)
 app.command()(push.push)
+app.command()(status.status)
 app.command()(worker.worker)
 app.command()(worker.workers)
 
