@@ -17,7 +17,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from skitter import __version__
-from skitter.cli import demo, dlq, export, hosts, items, lab, push, recipe, status, worker
+from skitter.cli import demo, dlq, doctor, export, hosts, items, lab, push, recipe, status, worker
 from skitter.cli.options import Sets
 from skitter.errors import SkitterError
 from skitter.settings import load_with_origins, parse_sets
@@ -33,6 +33,7 @@ app.add_typer(hosts.app, name="hosts")
 app.add_typer(lab.app, name="lab")
 app.add_typer(recipe.app, name="recipe")
 app.command()(demo.demo)
+app.command()(doctor.doctor)
 app.command()(export.export)
 app.command()(export.finalise)
 app.command()(items.items)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from typer.testing import CliRunner
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from skitter.frontier import Frontier
+
+SKITTER = Path(sys.executable).parent / "skitter"
 
 
 @dataclass
@@ -46,13 +51,29 @@ class Commands:
 
     def run(self, *args: str, text: str = "") -> Ran:
         """Run a command with the settings of this test."""
-        sets = [part for name, value in self.flags.items() for part in ("--set", f"{name}={value}")]
         # A terminal's width, so that tables are what people see.
-        result = CliRunner(env={"COLUMNS": "80"}).invoke(app, [*args, *sets], input=text)
+        runner = CliRunner(env={"COLUMNS": "80"})
+        result = runner.invoke(app, [*args, *self.sets], input=text)
         error = result.exception if isinstance(result.exception, SkitterError) else None
         if result.exception and not error and not isinstance(result.exception, SystemExit):
             raise result.exception
         return Ran(result.exit_code, result.stdout, result.stderr, error)
+
+    @property
+    def sets(self) -> list[str]:
+        return [part for pair in self.flags.items() for part in ("--set", "=".join(pair))]
+
+    def process(self, *args: str, cwd: Path | None = None, timeout_s: float = 60) -> Ran:
+        """The same in a process of its own: for what loads a project's code."""
+        done = subprocess.run(
+            [SKITTER, *args, *self.sets],
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
 
     def ask(self, question: Callable[[Frontier], Awaitable[Any]]) -> Any:
         """Ask the frontier something."""

@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.integration.cli.commands import SKITTER
 from tests.wait import wait_until
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from skitter.frontier import Frontier
     from tests.integration.cli.commands import Commands
-
-SKITTER = Path(sys.executable).parent / "skitter"
 
 
 def work(commands: Commands) -> None:
@@ -70,12 +69,12 @@ def test_watching_prints_lines_where_there_is_no_terminal(
     commands: Commands, tmp_path: Path
 ) -> None:
     work(commands)
-    sets = [part for pair in commands.flags.items() for part in ("--set", "=".join(pair))]
     for flags in ([], ["--json"]):
         out = tmp_path / f"out{len(flags)}"
         with out.open("wb") as file:
             process = subprocess.Popen(
-                [SKITTER, "status", "--watch", "--every", "0.2", *flags, *sets], stdout=file
+                [SKITTER, "status", "--watch", "--every", "0.2", *flags, *commands.sets],
+                stdout=file,
             )
         try:
             wait_until(lambda out=out: out.read_text().count("\n") >= 2, timeout_s=30)  # type: ignore[misc]
