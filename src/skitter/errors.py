@@ -337,3 +337,10 @@ class JobDiffers(SkitterError):
 
     Leave out --spider and --arg to push to it as it is, or choose another id.
     """
+
+
+class CannotInit(SkitterError):
+    """No project {name} can be made: {reason}
+
+    Choose another name, or another folder with --dir.
+    """

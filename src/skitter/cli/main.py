@@ -17,7 +17,20 @@ from rich.padding import Padding
 from rich.text import Text
 
 from skitter import __version__
-from skitter.cli import demo, dlq, doctor, export, hosts, items, lab, push, recipe, status, worker
+from skitter.cli import (
+    demo,
+    dlq,
+    doctor,
+    export,
+    hosts,
+    init,
+    items,
+    lab,
+    push,
+    recipe,
+    status,
+    worker,
+)
 from skitter.cli.options import Sets
 from skitter.errors import SkitterError
 from skitter.settings import load_with_origins, parse_sets
@@ -36,6 +49,7 @@ app.command()(demo.demo)
 app.command()(doctor.doctor)
 app.command()(export.export)
 app.command()(export.finalise)
+app.command()(init.init)
 app.command()(items.items)
 app.command()(push.push)
 app.command()(status.status)
