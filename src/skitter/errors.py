@@ -344,3 +344,10 @@ class CannotInit(SkitterError):
 
     Choose another name, or another folder with --dir.
     """
+
+
+class UnknownTarget(SkitterError):
+    """{target} cannot be crawled: {reason}
+
+    Example: skitter crawl https://shop.example/ --max-pages 100
+    """
