@@ -351,3 +351,10 @@ class UnknownTarget(SkitterError):
 
     Example: skitter crawl https://shop.example/ --max-pages 100
     """
+
+
+class CannotCrawl(SkitterError):
+    """The job {job} cannot go on: {reason}
+
+    The log says more; `skitter doctor` looks at what a crawl needs.
+    """

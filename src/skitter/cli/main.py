@@ -18,6 +18,7 @@ from rich.text import Text
 
 from skitter import __version__
 from skitter.cli import (
+    crawl,
     demo,
     dlq,
     doctor,
@@ -45,6 +46,7 @@ app.add_typer(dlq.app, name="dlq")
 app.add_typer(hosts.app, name="hosts")
 app.add_typer(lab.app, name="lab")
 app.add_typer(recipe.app, name="recipe")
+app.command()(crawl.crawl)
 app.command()(demo.demo)
 app.command()(doctor.doctor)
 app.command()(export.export)
