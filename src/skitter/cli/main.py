@@ -28,6 +28,8 @@ from skitter.cli import (
     items,
     lab,
     push,
+    quality,
+    quarantine,
     recipe,
     status,
     worker,
@@ -45,6 +47,8 @@ app = typer.Typer(
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(hosts.app, name="hosts")
 app.add_typer(lab.app, name="lab")
+app.add_typer(quality.app, name="quality")
+app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(recipe.app, name="recipe")
 app.command()(crawl.crawl)
 app.command()(demo.demo)
