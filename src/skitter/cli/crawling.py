@@ -63,8 +63,10 @@ async def stand(services: Services, submission: Submission) -> tuple[str, bool]:
         return (await services.jobs.submit(submission)).id, False
     except JobStands as standing:
         job: str = standing.job
+        if (await services.jobs.show(job)).ended:  # it was named by its id
+            raise
     with suppress(JobEnded):
-        await services.frontier.jobs.resume(job)
+        await services.jobs.resume(job)
     return job, True
 
 

@@ -26,6 +26,7 @@ from skitter.cli import (
     hosts,
     init,
     items,
+    jobs_submit,
     lab,
     push,
     quality,
@@ -46,6 +47,7 @@ app = typer.Typer(
 )
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(hosts.app, name="hosts")
+app.add_typer(jobs_submit.app, name="jobs")
 app.add_typer(lab.app, name="lab")
 app.add_typer(quality.app, name="quality")
 app.add_typer(quarantine.app, name="quarantine")

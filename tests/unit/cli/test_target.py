@@ -65,5 +65,5 @@ def test_what_cannot_be_meant(words: tuple[str, ...]) -> None:
 
 
 def test_a_misspelt_spider_has_a_nearest_name() -> None:
-    with pytest.raises(UnknownTarget, match="did you mean products?"):
+    with pytest.raises(UnknownTarget, match=r"did you mean products\?"):
         meant("prodcts", spiders=("products",))
