@@ -18,15 +18,22 @@ from rich.text import Text
 
 from skitter import __version__
 from skitter.cli import (
+    crawl,
     demo,
+    dlq,
+    doctor,
     export,
     history,
+    hosts,
+    init,
     items,
+    jobs_submit,
     lab,
     push,
     quality,
     quarantine,
     recipe,
+    status,
     worker,
 )
 from skitter.cli.options import Sets
@@ -39,16 +46,23 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+app.add_typer(dlq.app, name="dlq")
+app.add_typer(hosts.app, name="hosts")
+app.add_typer(jobs_submit.app, name="jobs")
 app.add_typer(lab.app, name="lab")
 app.add_typer(quality.app, name="quality")
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(recipe.app, name="recipe")
+app.command()(crawl.crawl)
 app.command()(demo.demo)
+app.command()(doctor.doctor)
 app.command()(export.export)
 app.command()(export.finalise)
 app.command()(history.history)
+app.command()(init.init)
 app.command()(items.items)
 app.command()(push.push)
+app.command()(status.status)
 app.command()(worker.worker)
 app.command()(worker.workers)
 

@@ -64,7 +64,7 @@ def run(orders: Orders, *, ready: Callable[[], None]) -> None:
     settings = load_settings()
     reactor = _install_reactor(settings["ASYNCIO_EVENT_LOOP"])
     project = Project(settings)
-    project.load(orders.modules)
+    project.load(orders.modules, shipped=orders.shipped)
     log.info("spiders loaded", spiders=len(project.spiders), failed=len(project.errors))
 
     from skitter.worker.process import WorkerProcess  # noqa: PLC0415

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 SHARE = 0.8  # of the cgroup's memory; the rest is for the parent and for what nobody expects
+EVERYTHING = Restriction()
 STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -46,16 +48,30 @@ async def run_worker(
     with suppress(asyncio.CancelledError):
         async with (
             open_patiently(settings, worker=plan.name) as frontier,
-            _tending(frontier, tick_s=settings.frontier.caretaker_tick_s),
+            tending(frontier, tick_s=settings.frontier.caretaker_tick_s),
         ):
-            supervisor = Supervisor(
-                plan,
-                start=_starter(_bounded(settings, plan), modules, restriction or Restriction()),
-                bury=_burier(frontier),
-            )
+            crew = Crew(modules=modules, restriction=restriction or EVERYTHING)
+            supervisor = supervisor_of(settings, frontier, plan=plan, crew=crew)
             stop.then(supervisor.stop)
             return await supervisor.run()
     return OK
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crew:
+    """Which spiders a worker's processes load, and what they keep to.
+
+    modules in place of the project's own; shipped: those that come with Skitter as well.
+    """
+
+    modules: tuple[str, ...] = ()
+    restriction: Restriction = EVERYTHING
+    shipped: bool = False
+
+
+def supervisor_of(settings: Settings, frontier: Frontier, *, plan: Plan, crew: Crew) -> Supervisor:
+    """A supervisor of worker processes, not running yet."""
+    return Supervisor(plan, start=_starter(_bounded(settings, plan), crew), bury=_burier(frontier))
 
 
 def find_project(folder: Path) -> Path:
@@ -105,17 +121,16 @@ class _Stop:
         self._stop = stop
 
 
-def _starter(
-    settings: Settings, modules: tuple[str, ...], restriction: Restriction
-) -> Callable[[str], Awaitable[Nursling]]:
+def _starter(settings: Settings, crew: Crew) -> Callable[[str], Awaitable[Nursling]]:
     def start(name: str) -> Awaitable[Nursling]:
         return Nursling.start(
             Orders(
                 name=name,
                 parent=os.getpid(),
                 settings=settings,
-                modules=modules,
-                restriction=restriction,
+                modules=crew.modules,
+                restriction=crew.restriction,
+                shipped=crew.shipped,
             )
         )
 
@@ -133,7 +148,7 @@ def _burier(frontier: Frontier) -> Callable[[str], Awaitable[None]]:
 
 
 @asynccontextmanager
-async def _tending(frontier: Frontier, *, tick_s: float) -> AsyncIterator[None]:
+async def tending(frontier: Frontier, *, tick_s: float) -> AsyncIterator[None]:
     """The frontier's caretaker, as long as the block runs."""
     tending = asyncio.create_task(_tend(frontier, tick_s))
     try:
