@@ -17,7 +17,22 @@ from rich.padding import Padding
 from rich.text import Text
 
 from skitter import __version__
-from skitter.cli import demo, export, items, lab, push, quality, quarantine, recipe, worker
+from skitter.cli import (
+    demo,
+    dlq,
+    doctor,
+    export,
+    hosts,
+    init,
+    items,
+    lab,
+    push,
+    quality,
+    quarantine,
+    recipe,
+    status,
+    worker,
+)
 from skitter.cli.options import Sets
 from skitter.errors import SkitterError
 from skitter.settings import load_with_origins, parse_sets
@@ -28,15 +43,20 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+app.add_typer(dlq.app, name="dlq")
+app.add_typer(hosts.app, name="hosts")
 app.add_typer(lab.app, name="lab")
 app.add_typer(quality.app, name="quality")
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(recipe.app, name="recipe")
 app.command()(demo.demo)
+app.command()(doctor.doctor)
 app.command()(export.export)
 app.command()(export.finalise)
+app.command()(init.init)
 app.command()(items.items)
 app.command()(push.push)
+app.command()(status.status)
 app.command()(worker.worker)
 app.command()(worker.workers)
 

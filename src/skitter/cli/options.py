@@ -15,3 +15,5 @@ Sets = Annotated[
     ),
 ]
 """For `skitter.settings.parse_sets`, whose result goes to `load_settings`."""
+
+Json = Annotated[bool, typer.Option("--json", help="For machines.")]

@@ -58,6 +58,14 @@ class DeadLetters:
                 break
         return sorted(found, key=lambda letter: letter.at_ms, reverse=True)[:limit]
 
+    async def named(self, ids: Sequence[str]) -> list[DeadLetter]:
+        """Those with these ids, as far as they are there."""
+        wanted = [letter_id.encode() for letter_id in ids]
+        found: list[DeadLetter] = []
+        for shard in range(self._shards.count):
+            found += await self._read(shard, wanted)
+        return found
+
     async def count(self, *, job: str = "") -> dict[str, int]:
         """How many there are, by reason."""
         counts: Counter[str] = Counter()

@@ -21,7 +21,10 @@ _INDEXES = {"queued": "hp", "fetched": "hf", "failed": "hx"}
 
 @dataclass(frozen=True, slots=True)
 class HostState:
-    """A host as its shard has it now. clock_ms is when it may be asked next (server ms)."""
+    """A host as its shard has it now. clock_ms is when it may be asked next (server ms).
+
+    The last fields are its own policy and what its jobs wish; None where nobody said anything.
+    """
 
     host: str
     queued: int
@@ -34,6 +37,12 @@ class HostState:
     crawl_delay_ms: int
     robots_known_until_ms: int
     blocked: bool
+    delay_ms: int | None = None
+    concurrency: int | None = None
+    budget: int | None = None
+    budget_ms: int | None = None
+    job_delay_ms: int | None = None
+    job_concurrency: int | None = None
 
 
 class Hosts:
@@ -98,6 +107,9 @@ def _state(host: str, fields: dict[str, bytes], *, queued: int) -> HostState:
     def number(name: str) -> int:
         return int(float(fields.get(name, b"0")))
 
+    def said(name: str) -> int | None:
+        return number(name) if name in fields else None
+
     return HostState(
         host=host,
         queued=queued,
@@ -112,4 +124,10 @@ def _state(host: str, fields: dict[str, bytes], *, queued: int) -> HostState:
         crawl_delay_ms=number("cd"),
         robots_known_until_ms=number("rk"),
         blocked="bl" in fields,
+        delay_ms=said("pd"),
+        concurrency=said("pc"),
+        budget=said("bm"),
+        budget_ms=said("bp"),
+        job_delay_ms=said("jd"),
+        job_concurrency=said("jc"),
     )

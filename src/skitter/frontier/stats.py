@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING
 from skitter.frontier.request import Request, unpack
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from skitter.frontier.live_jobs import JobRecord, LiveJobs
     from skitter.frontier.shards import Shards
 
@@ -28,6 +31,7 @@ _COUNTERS = {
     "qr": "quota_granted",
     "qx": "quota_returned",
 }
+_BANDS = "123"
 _NOT_FIGURES = {"s", "v", "spec"}
 RESERVED = _NOT_FIGURES | set(_COUNTERS)
 
@@ -129,6 +133,21 @@ class Stats:
             dead_letters=totals["dead"],
             workers=len(workers),
         )
+
+    async def hosts(self, lanes: Iterable[str]) -> int:
+        """How many hosts have something queued in these lanes.
+
+        One with requests of very different priorities, or of several lanes, counts in each.
+        """
+        keys = [f"r{band}{lane}" for lane in lanes for band in _BANDS]
+        counts = await asyncio.gather(
+            *(
+                self._shards.command("ZCARD", prefix + key)
+                for prefix in self._shards.prefixes
+                for key in keys
+            )
+        )
+        return sum(map(int, counts))
 
     async def peek(self, job: str, *, limit: int = 20) -> list[Request]:
         """What is upcoming for a job: the heads of its queues at the hosts that are next."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.cli.commands import Commands
 from tests.integration.cli.pushes import Pushes
 from tests.integration.cli.sitemap_server import SitemapServer
 
@@ -34,6 +35,15 @@ def pushes(
     """Runs `skitter push` and looks at what it left in the frontier."""
     monkeypatch.chdir(tmp_path)
     return Pushes(server_url, namespace)
+
+
+@pytest.fixture
+def commands(
+    server_url: str, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Commands:
+    """Runs any command, and looks at what it did to the frontier."""
+    monkeypatch.chdir(tmp_path)
+    return Commands(server_url, namespace)
 
 
 @pytest.fixture
