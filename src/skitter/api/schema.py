@@ -16,8 +16,8 @@ ABOUT = """\
 Everything that `skitter` does on the command line, over HTTP.
 
 Send a key with every request: `Authorization: Bearer sk_…`. A viewer reads, an operator changes
-jobs, hosts and dead letters, an admin keys too. A key for a project sees that project alone. Errors are
-problem details (RFC 9457). A POST with an `Idempotency-Key` header may be repeated safely.
+jobs, hosts and dead letters, an admin keys too. A key for a project sees that project alone. Errors
+are problem details (RFC 9457). A POST with an `Idempotency-Key` header may be repeated safely.
 """
 
 

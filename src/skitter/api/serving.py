@@ -81,8 +81,8 @@ async def _run(
 ) -> None:
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     try:
-        while not server.started and not serving.done():
-            await asyncio.sleep(0.01)  # noqa: ASYNC110 - uvicorn has a flag, and no event
+        while not server.started and not serving.done():  # noqa: ASYNC110 - it has no event
+            await asyncio.sleep(0.01)
         address = _address(listening, tls=server.config.is_ssl)
         log.info("the API listens", address=address)
         if on_ready:

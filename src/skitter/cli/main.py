@@ -18,6 +18,7 @@ from rich.text import Text
 
 from skitter import __version__
 from skitter.cli import (
+    api,
     demo,
     dlq,
     doctor,
@@ -25,6 +26,7 @@ from skitter.cli import (
     hosts,
     init,
     items,
+    keys,
     lab,
     push,
     quality,
@@ -45,10 +47,12 @@ app = typer.Typer(
 )
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(hosts.app, name="hosts")
+app.add_typer(keys.app, name="keys")
 app.add_typer(lab.app, name="lab")
 app.add_typer(quality.app, name="quality")
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(recipe.app, name="recipe")
+app.command()(api.api)
 app.command()(demo.demo)
 app.command()(doctor.doctor)
 app.command()(export.export)

@@ -32,11 +32,6 @@ if TYPE_CHECKING:
 CRAWL = "crawl"
 DEFAULT_PROJECT = "default"
 _MOST_TRIES = 5
-# What Scrapy Cluster's own spiders do: they go wherever links lead, unless domains are named.
-_ARGS: dict[str, Callable[[Crawl], dict[str, str]]] = {
-    "link": lambda crawl: {"offsite": "1", "depth": str(crawl.maxdepth)},
-    "wandering": lambda _: {"offsite": "1"},
-}
 
 
 def name_of(spiderid: str, appid: str, crawlid: str, *, project: str = DEFAULT_PROJECT) -> str:
@@ -103,7 +98,7 @@ def submission_of(crawl: Crawl, *, job: str, name: str, project: str, now: float
         id=job,
         spider=crawl.spiderid,
         seeds=(_seed(crawl, priority=crawl.priority, attrs=crawl.attrs),),
-        args=_ARGS.get(crawl.spiderid, lambda _: {})(crawl),
+        args=_args(crawl),
         scope=Scope(
             allowed_domains=tuple(domain.lower() for domain in crawl.allowed_domains),
             allow=crawl.allow_regex,
@@ -118,6 +113,13 @@ def submission_of(crawl: Crawl, *, job: str, name: str, project: str, now: float
         labels=labels | {CRAWL: name},
         project=project,
     )
+
+
+def _args(crawl: Crawl) -> dict[str, str]:
+    """As Scrapy Cluster's own spiders do, ours go wherever links lead, unless domains are named."""
+    if crawl.spiderid == "link":
+        return {"offsite": "1", "depth": str(crawl.maxdepth)}
+    return {"offsite": "1"} if crawl.spiderid == "wandering" else {}
 
 
 def _check(crawl: Crawl, scope: Scope) -> None:

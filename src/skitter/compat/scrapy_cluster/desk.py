@@ -107,7 +107,7 @@ class Desk:
         if job and action.action == "stop":
             await self._jobs.stop(job.id)
         elif job:
-            await self._jobs.stop(job.id, outcome="expired")
+            await self._frontier.jobs.stop(job.id, outcome="expired")
         word, total = _EXPIRED[action.action]
         return {
             "action": word,
