@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from skitter.frontier import Caretaker
@@ -46,6 +46,8 @@ class Process:
     robots: Robots
     proxies: ProxyPool
     traps: TrapRules
+    waiting_lanes: set[str] = field(default_factory=set)
+    """Lanes whose spiders wait for work from elsewhere: they stay open without any."""
 
     @classmethod
     def of(

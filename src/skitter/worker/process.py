@@ -93,7 +93,7 @@ class WorkerProcess:
             open_lane=partial(open_lane, project=self._project, process=process),
             spiders=self._project.spiders,
             restriction=orders.restriction,
-            busy=lambda: self._intake.busy,
+            busy=lambda: self._intake.busy | process.waiting_lanes,
         )
         return Heart(
             frontier, name=orders.name, every_s=settings.worker.heartbeat_s, tell=self.tell
