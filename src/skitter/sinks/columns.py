@@ -11,15 +11,13 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from skitter.sinks.views import ORIGINS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from skitter.sinks.stored import Stored
 
-ORIGINS = (
-    *("id", "job", "spider", "kind", "url", "worker", "fetched_at", "parser"),
-    *("first_seen", "last_seen", "first_job", "changed_at", "attrs"),
-)
 _TOLD_BY_SINK = {"first_seen", "last_seen", "first_job", "changed_at"}
 _BIGGEST = 2**63
 
