@@ -84,7 +84,8 @@ _TRIGGER = sql.SQL("""
 """)
 _COLUMNS = sql.SQL("""
     CREATE TABLE IF NOT EXISTS {columns} (
-      kind text NOT NULL, name text NOT NULL, type text NOT NULL, PRIMARY KEY (kind, name)
+      kind text NOT NULL, name text NOT NULL, type text NOT NULL, position integer NOT NULL,
+      PRIMARY KEY (kind, name)
     )
 """)
 _TIME = sql.SQL("""

@@ -13,6 +13,7 @@ import random
 import sqlite3
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,11 +29,14 @@ from skitter.errors import (
 )
 from skitter.sinks.durable import make_folder
 from skitter.sinks.sqlite_rows import ADDED, SCHEMA, UPSERT, VERSION
+from skitter.sinks.sqlite_views import make_view
+from skitter.sinks.views import tell_failure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from skitter.sinks.rows import Row
+    from skitter.sinks.shape import Shape
 
 SCHEME = "sqlite:"
 READ_PATIENCE_S = 5.0
@@ -73,6 +77,18 @@ class SqliteFile:
     def write(self, rows: list[Row]) -> None:
         """Write all rows, or none, in a transaction that is on the disk when this returns."""
         self._persist(lambda: self._write(rows))
+
+    def declare(self, shapes: Iterable[Shape]) -> None:
+        """Make columns for what classes declare; a failure is told, and holds nothing up."""
+        for shape in shapes:
+            try:
+                self._persist(partial(self._declare, shape))
+            except SinkError as error:
+                tell_failure(shape, error)
+
+    def _declare(self, shape: Shape) -> None:
+        if self._connection is not None and self._inode_now() == self._inode:
+            self._in_transaction(self._connection, lambda open_: make_view(open_, shape))
 
     def close(self) -> None:
         """Let go of the file; the last process to do so puts the log away."""

@@ -48,7 +48,8 @@ SCHEMA = (
     "CREATE INDEX IF NOT EXISTS history_item ON history (item)",
     """
     CREATE TABLE IF NOT EXISTS item_columns (
-      kind TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, PRIMARY KEY (kind, name)
+      kind TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, position INTEGER NOT NULL,
+      PRIMARY KEY (kind, name)
     )
     """,
     """
