@@ -51,7 +51,7 @@ class Toll(Tally):
     stored_at_kills: list[int] = field(default_factory=list)
     """How many items there were when the database had come back."""
     ended_early: bool = False
-    """Whether the job ended while there was nothing to store its items in."""
+    """Whether the job ended without a database, and without all of its items."""
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,10 @@ class ShopCrowd:
         await asyncio.sleep(self.away_s / 2)
         await _kill(crew, frontier, toll)
         await asyncio.sleep(self.away_s / 2)
-        toll.ended_early |= await has_ended(frontier)
+        ended = await has_ended(frontier)
         store.database.start()
         toll.stored_at_kills.append(len(store.items(JOB)))
+        toll.ended_early |= ended and toll.stored_at_kills[-1] < self.products
 
     async def _judge(
         self, server: ServerProcess, lab: LabProcess, store: Store, toll: Toll, folder: Path
