@@ -5,16 +5,15 @@ A field that the truth has and the item has not, or the other way round, is a di
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from skitter.lab import ExchangeSpec, ShopSpec, WebSpec
+from skitter.lab.demo_spec import MARKUPS
+from skitter.sinks import read_items
 from tests.integration.addon.crawling import Crawling
-from tests.truth import by, product_truth, quote_truth
+from tests.truth import STATES, by, product_truth, quote_truth
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,9 +60,10 @@ class Bench:
             crawling.kill()
         assert not outcome.error, outcome.error
         assert "skitter/quarantined" not in outcome.stats, outcome.log
-        with closing(sqlite3.connect(self._file)) as database:
-            rows = database.execute("SELECT data FROM items").fetchall()
-        return [json.loads(data) for (data,) in rows]
+        items = list(read_items(f"sqlite:{self._file}"))
+        assert {item.spider for item in items} == {spider}
+        assert all(item.job and item.worker and item.url.startswith("http") for item in items)
+        return [item.data for item in items]
 
 
 @pytest.fixture
@@ -82,7 +82,9 @@ def test_a_shop_is_read_without_a_difference(engine: str, country: str, bench: B
     arguments = {"locale": locale} if locale else {}
     url = bench.lab.url(host)
     items = bench.crawl(engine, "ecommerce", url=url, recipe=recipe, **arguments)
-    truth = [product_truth(row) for row in bench.lab.shop_truth(host=host)]
+    rows = list(bench.lab.shop_truth(host=host))
+    _has_every_kind_of_product(rows)
+    truth = [product_truth(row) for row in rows]
     assert by("sku", items) == by("sku", truth)
     assert len(items) == len(truth) == PRODUCTS
 
@@ -90,7 +92,9 @@ def test_a_shop_is_read_without_a_difference(engine: str, country: str, bench: B
 def test_the_exchange_is_read_without_a_difference(engine: str, bench: Bench) -> None:
     url = bench.lab.url("exchange.lab")
     items = bench.crawl(engine, "finance", url=url, recipe="demo-exchange")
-    truth = [quote_truth(row) for row in bench.lab.exchange_truth()]
+    rows = list(bench.lab.exchange_truth())
+    _has_every_kind_of_quote(rows)
+    truth = [quote_truth(row) for row in rows]
     assert by("ticker", items) == by("ticker", truth)
     assert len(items) == len(truth) == TICKERS
 
@@ -106,3 +110,23 @@ def test_its_tables_are_read_without_a_difference(engine: str, bench: Bench) -> 
     ]
     assert by("ticker", items) == by("ticker", truth)
     assert len(items) == len(truth) == TICKERS
+
+
+def _has_every_kind_of_product(rows: list[dict[str, Any]]) -> None:
+    """A shop that lacked one would prove nothing of it."""
+    assert {row["markup"] for row in rows} == set(MARKUPS)
+    assert {row["availability"] for row in rows} == set(STATES)
+    for name in ("regular_price", "rating", "stock"):
+        assert {row[name] is None for row in rows} == {True, False}, name
+    assert {float(row["price"]) >= 1000 for row in rows} == {True, False}
+    assert {len(row["categories"]) for row in rows} == {1, 2}
+
+
+def _has_every_kind_of_quote(rows: list[dict[str, Any]]) -> None:
+    assert {bool(row["api_url"]) for row in rows} == {True, False}
+    assert {float(row["change"]) < 0 for row in rows} == {True, False}
+    for name in ("volume", "market_cap"):
+        assert {row[name] is None for row in rows} == {True, False}, name
+    caps = [row["market_cap"] or 0 for row in rows]
+    assert all(any(unit <= cap < unit * 1000 for cap in caps) for unit in (10**6, 10**9))
+    assert len({row["currency"] for row in rows}) >= 4
