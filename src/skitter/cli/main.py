@@ -17,7 +17,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from skitter import __version__
-from skitter.cli import demo, export, items, lab, push, quality, quarantine, recipe, worker
+from skitter.cli import demo, export, history, items, lab, push, quality, quarantine, recipe, worker
 from skitter.cli.options import Sets
 from skitter.errors import SkitterError
 from skitter.settings import load_with_origins, parse_sets
@@ -35,6 +35,7 @@ app.add_typer(recipe.app, name="recipe")
 app.command()(demo.demo)
 app.command()(export.export)
 app.command()(export.finalise)
+app.command()(history.history)
 app.command()(items.items)
 app.command()(push.push)
 app.command()(worker.worker)
