@@ -12,13 +12,12 @@ import pytest
 from skitter.lab import ExchangeSpec, ShopSpec, WebSpec
 from skitter.lab.demo_spec import MARKUPS
 from skitter.sinks import read_items
-from tests.integration.addon.crawling import Crawling
+from tests.acceptance.demo_crawls import DemoCrawls
 from tests.truth import STATES, by, product_truth, quote_truth
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skitter.lab import LabProcess
     from skitter.lab.pytest_plugin import StartLabProcess
     from tests.servers import ServerProcess
 
@@ -28,39 +27,13 @@ SHOPS = {"us": "en-US", "gb": "en-GB", "de": "de-DE", "fr": "fr-FR", "tn": ""}
 PRODUCTS, TICKERS = 80, 120
 
 
-class Bench:
-    """Runs spiders on one engine against one lab."""
+class Bench(DemoCrawls):
+    """Crawls that give back what they stored."""
 
-    def __init__(self, lab: LabProcess, folder: Path, server: str, namespace: str) -> None:
-        self.lab = lab
-        self._file = folder / "items.db"
-        self._settings: dict[str, Any] = {
-            "TELNETCONSOLE_ENABLED": False,
-            "LOG_LEVEL": "INFO",
-            "SKITTER": {
-                "redis.url": server,
-                "redis.namespace": namespace,
-                "items.sink": f"sqlite:{self._file}",
-                "fetch.resolve": [lab.rule],
-                "politeness.delay_s": 0,
-                "politeness.latency_factor": 0,
-                "frontier.caretaker_tick_s": 0.1,
-            },
-        }
-
-    def crawl(self, engine: str, spider: str, **args: str) -> list[dict[str, Any]]:
-        """The items of a crawl; none is in quarantine."""
-        fast = engine == "fast"
-        settings = self._settings | ({} if fast else {"ADDONS": {"skitter.addon.Addon": 500}})
-        path = f"{spider}.{spider.capitalize()}Spider"
-        crawling = Crawling(path, settings, args, fast=fast, module="skitter.spiders")
-        try:
-            outcome = crawling.outcome()
-        finally:
-            crawling.kill()
-        assert not outcome.error, outcome.error
-        assert "skitter/quarantined" not in outcome.stats, outcome.log
-        items = list(read_items(f"sqlite:{self._file}"))
+    def items(self, engine: str, spider: str, **args: str) -> list[dict[str, Any]]:
+        """The items of a crawl, each with where it came from."""
+        self.crawl(engine, spider, **args)
+        items = list(read_items(self.sink))
         assert {item.spider for item in items} == {spider}
         assert all(item.job and item.worker and item.url.startswith("http") for item in items)
         return [item.data for item in items]
@@ -72,7 +45,8 @@ def bench(
 ) -> Bench:
     shop = ShopSpec(products=PRODUCTS, twice=0.3, aliases=0.5)  # several have two addresses
     spec = WebSpec(shop=shop, exchange=ExchangeSpec(tickers=TICKERS))
-    return Bench(lab_process(spec), tmp_path, valkey_server.url, namespace)
+    sink = f"sqlite:{tmp_path}/items.db"
+    return Bench(lab_process(spec), sink=sink, server=valkey_server.url, namespace=namespace)
 
 
 @pytest.mark.parametrize("country", SHOPS)
@@ -81,7 +55,7 @@ def test_a_shop_is_read_without_a_difference(engine: str, country: str, bench: B
     recipe = "demo-shop" if locale else "tunisian-shop"
     arguments = {"locale": locale} if locale else {}
     url = bench.lab.url(host)
-    items = bench.crawl(engine, "ecommerce", url=url, recipe=recipe, **arguments)
+    items = bench.items(engine, "ecommerce", url=url, recipe=recipe, **arguments)
     rows = list(bench.lab.shop_truth(host=host))
     _has_every_kind_of_product(rows)
     truth = [product_truth(row) for row in rows]
@@ -91,7 +65,7 @@ def test_a_shop_is_read_without_a_difference(engine: str, country: str, bench: B
 
 def test_the_exchange_is_read_without_a_difference(engine: str, bench: Bench) -> None:
     url = bench.lab.url("exchange.lab")
-    items = bench.crawl(engine, "finance", url=url, recipe="demo-exchange")
+    items = bench.items(engine, "finance", url=url, recipe="demo-exchange")
     rows = list(bench.lab.exchange_truth())
     _has_every_kind_of_quote(rows)
     truth = [quote_truth(row) for row in rows]
@@ -101,7 +75,7 @@ def test_the_exchange_is_read_without_a_difference(engine: str, bench: Bench) ->
 
 def test_its_tables_are_read_without_a_difference(engine: str, bench: Bench) -> None:
     url = bench.lab.url("exchange.lab")
-    items = bench.crawl(engine, "finance", url=url, recipe="demo-exchange-tables")
+    items = bench.items(engine, "finance", url=url, recipe="demo-exchange-tables")
     unsaid = ("time", "previous_close", "market")
     truth = [
         {name: value for name, value in quote_truth(row).items() if name not in unsaid}
