@@ -18,6 +18,7 @@ import structlog
 
 from skitter.engine.process import Process
 from skitter.intake import Bounds
+from skitter.intake.job_sinks import JobSinks
 from skitter.intake.sink_opening import open_sink_patiently
 from skitter.policies.proxies import ProxyPool
 from skitter.sinks import open_sink
@@ -80,7 +81,8 @@ class WorkerProcess:
         orders, settings = self._orders, self._settings
         frontier = await stack.enter_async_context(open_patiently(settings, worker=orders.name))
         frontier.keep_to(orders.restriction.hosts)
-        sink = MeasuredSink(open_sink(settings.items.sink), self._figures)
+        by_job = JobSinks(open_sink(settings.items.sink), frontier.jobs)
+        sink = MeasuredSink(by_job, self._figures)
         await open_sink_patiently(sink)
         stack.push_async_callback(sink.close)
         proxies = await stack.enter_async_context(ProxyPool(settings.proxies, frontier.egresses))
