@@ -36,7 +36,7 @@ async def test_a_job_is_submitted_shown_changed_and_deleted(client: Client) -> N
     assert await client.errors("books") == {}
     clone = await client.clone("books", max_pages=9)
     assert clone["submission"]["max_pages"] == 9
-    with pytest.raises(ClientError, match="409.*has not ended"):
+    with pytest.raises(ClientError, match=r"409.*has not ended"):
         await client.delete("books")
     assert (await client.stop("books"))["outcome"] == "cancelled"
 
@@ -84,7 +84,7 @@ JSON = {"Content-Type": "application/json"}
 
 async def test_a_unique_job_and_a_taken_id_are_refused(client: Client) -> None:
     await client.submit(job(id="one", unique=True))
-    with pytest.raises(ClientError, match="409.*such a job already: one"):
+    with pytest.raises(ClientError, match=r"409.*such a job already: one"):
         await client.submit(job(id="two", unique=True))
     with pytest.raises(ClientError, match="409"):
         await client.submit(job(id="one"))
