@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from skitter.access import Audit, Keys
 from skitter.frontier.opening import open_frontier
 from skitter.jobs.service import Jobs
 from skitter.store import Store
@@ -25,6 +26,8 @@ class Services:
     frontier: Frontier
     store: Store
     jobs: Jobs
+    keys: Keys
+    audit: Audit
 
 
 @asynccontextmanager
@@ -36,4 +39,4 @@ async def open_services(
         open_frontier(settings, worker=worker, guest=guest) as frontier,
         await Store.open(settings.store.url) as store,
     ):
-        yield Services(settings, frontier, store, Jobs(frontier, store))
+        yield Services(settings, frontier, store, Jobs(frontier, store), Keys(store), Audit(store))

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from skitter import __version__
 from skitter.cli import (
+    api,
     crawl,
     demo,
     dlq,
@@ -27,6 +28,7 @@ from skitter.cli import (
     init,
     items,
     jobs_submit,
+    keys,
     lab,
     push,
     quality,
@@ -48,10 +50,12 @@ app = typer.Typer(
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(hosts.app, name="hosts")
 app.add_typer(jobs_submit.app, name="jobs")
+app.add_typer(keys.app, name="keys")
 app.add_typer(lab.app, name="lab")
 app.add_typer(quality.app, name="quality")
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(recipe.app, name="recipe")
+app.command()(api.api)
 app.command()(crawl.crawl)
 app.command()(demo.demo)
 app.command()(doctor.doctor)

@@ -14,6 +14,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from skitter import __version__
+from skitter.settings.api import ApiSettings
 from skitter.settings.kinds import (
     Bytes,
     Lowered,
@@ -373,3 +374,4 @@ class Settings(Section):
     worker: WorkerSettings = WorkerSettings()
     store: StoreSettings = StoreSettings()
     jobs: JobsSettings = JobsSettings()
+    api: ApiSettings = ApiSettings()

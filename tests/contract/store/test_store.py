@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import insert, inspect, text
 
+import skitter.store.tables_access  # noqa: F401 - its tables count too
 from skitter.service_errors import StoreError, StoreNewer
 from skitter.store import Store
 from skitter.store.migrating import head, version
