@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from skitter.frontier import Frontier
 
 _KNOWN = re.compile(
-    r"(m|z|due|x|xt|hp|hf|hx|e|eg|ev|ex|maybe|sweep|unpark|tell|live|exp|ids|nos|ws"
+    r"(m|z|due|x|xt|hp|hf|hx|e|eg|ev|ex|maybe|sweep|unpark|tell|live|exp|ids|nos|ws|wl"
     r"|(h|l|d|xj|j|f|b|k|lock|p|J|hold|t|td):.+|r[123].{8})",
     re.DOTALL,
 )

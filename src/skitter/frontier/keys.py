@@ -33,7 +33,8 @@ td:<host>    zset    a host's origins, by the delay that their robots.txt asks f
 At a job's home:  J:<no> hash record;  hold:<no> zset;  live, exp, tell zset
 On shard 0:       ids, nos hash (id ↔ no);  no  counter;  eg hash how egresses stand, alone and at
                   hosts;  ev, ex zset: those by version (m: ev) and by when they are forgotten
-                  w:<worker> string its heartbeat;  ws zset workers by when it expires
+                  w:<worker> string its heartbeat;  ws zset workers by when it expires;
+                  wl zset workers that went without a word, by when
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def _starter(
 def _burier(frontier: Frontier) -> Callable[[str], Awaitable[None]]:
     async def bury(name: str) -> None:
         reaped = await frontier.reap(name)
-        await frontier.workers.forget(name)
+        await frontier.workers.forget(name, dead=True)
         if reaped:
             log.warning("leases of a dead child given back", child=name, leases=reaped)
 
