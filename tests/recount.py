@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from skitter.frontier import Frontier
 
 _KNOWN = re.compile(
-    r"(m|z|due|x|xt|hp|hf|hx|e|eg|ev|ex|maybe|sweep|unpark|tell|live|exp|ids|nos|ws|wl"
+    r"(m|z|due|x|xt|hp|hf|hx|e|eg|ev|ex|maybe|sweep|unpark|tell|live|exp|chg|ended|old|ids|nos|uq|said|ws"
+    r"|wl"
     r"|(h|l|d|xj|j|f|b|k|lock|p|J|hold|t|td):.+|r[123].{8})",
     re.DOTALL,
 )
@@ -249,6 +250,9 @@ def _check_homes(shards: list[ShardSnapshot]) -> Iterator[str]:
             yield f"job {no} is {fields['id']} at home and {nos.get(no)} in the register"
         if (fields["s"] != "e") != (no in home.zsets.get("live", {})):
             yield f"job {no} has state {fields['s']}, but the index of live jobs disagrees"
+        ended = sum(no in home.zsets.get(index, {}) for index in ("ended", "old"))
+        if ended != int(fields["s"] == "e"):
+            yield f"job {no} has state {fields['s']}, and is {ended} times among the ended"
     for shard in shards:
         for no, copy in shard.named("j:").items():
             if no not in homes:

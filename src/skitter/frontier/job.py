@@ -70,7 +70,9 @@ class Job:
     max_pages bounds the responses given to the spider, exactly, over all workers; max_per_host the
     requests accepted for one host. dedup names a set of seen URLs that outlives the job and is
     shared by all jobs that name it. delay_s, concurrency and robots override the politeness
-    settings for the hosts of this job, where no host policy of its own says otherwise.
+    settings for the hosts of this job, where no host policy of its own says otherwise. sinks say
+    where its items go, if not where the worker's settings say. project and labels are for people;
+    gates and on_end are seen to when it has ended; unique is what no other live job may share.
     """
 
     id: str
@@ -87,6 +89,12 @@ class Job:
     robots: bool = True
     dedup: str | None = None
     attrs: dict[str, Any] = field(default_factory=dict)
+    project: str = "default"
+    labels: dict[str, str] = field(default_factory=dict)
+    sinks: tuple[str, ...] = ()
+    gates: dict[str, Any] = field(default_factory=dict)
+    on_end: tuple[dict[str, Any], ...] = ()
+    unique: str = ""
 
     @cached_property
     def lane(self) -> str:
@@ -102,6 +110,8 @@ class Job:
         """The job that `dumps` wrote."""
         fields = ormsgpack.unpackb(data)
         fields["scope"] = Scope(**{name: tuple(value) for name, value in fields["scope"].items()})
+        for name in ("sinks", "on_end"):
+            fields[name] = tuple(fields.get(name, ()))
         return cls(**fields)
 
     def refuses(self, url: str, *, host: str, depth: int) -> str:

@@ -30,9 +30,12 @@ k:<no>:<jar>:<domain>  hash  cookies
 t:<origin>   hash    its robots.txt: z text, compressed; u fresh until; d the delay it asks for;
                      n failures to get it, in a row; a asked for by someone until
 td:<host>    zset    a host's origins, by the delay that their robots.txt asks for
-At a job's home:  J:<no> hash record;  hold:<no> zset;  live, exp, tell zset
+At a job's home:  J:<no> hash record;  hold:<no> zset;  live, exp, tell zset;  chg zset: versions
+                  that the store has not seen;  ended zset: by when their end is seen to;  old
+                  zset: those that are seen to, by when they are forgotten
 On shard 0:       ids, nos hash (id ↔ no);  no  counter;  eg hash how egresses stand, alone and at
                   hosts;  ev, ex zset: those by version (m: ev) and by when they are forgotten
+                  uq hash unique jobs, by what they are
                   w:<worker> string its heartbeat;  ws zset workers by when it expires;
                   wl zset workers that went without a word, by when
 """

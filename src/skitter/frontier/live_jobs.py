@@ -69,15 +69,20 @@ class LiveJobs:
 
         It is held open for a minute, or until `release_hold(job)`: time to add its seeds.
         """
+        await self.create(job, hold_ms=hold_ms)
+        return await self.record(job.id)
+
+    async def create(self, job: Job, *, hold_ms: int = SUBMIT_HOLD_MS) -> bool:
+        """The same; False if one stood already."""
         reply = await self._shards.run(0, "job_number", job.id, clocked=False)
         no = reply[0].decode()
         expires = -1 if job.expires_s is None else int(job.expires_s * 1000)
         limit = -1 if job.max_pages is None else job.max_pages
         facts = ormsgpack.packb([job.priority, expires, limit, job.lane])
-        await self._shards.run(
+        created = await self._shards.run(
             self._home(no), "job_create", no, job.id, job.dumps(), facts, SUBMIT_HOLD, hold_ms
         )
-        return await self.record(job.id)
+        return bool(created)
 
     async def known(self, job: str) -> KnownJob:
         """A job by its id; raises UnknownJob."""
@@ -161,6 +166,27 @@ class LiveJobs:
             found += [await self.id_of(no.decode()) for no in nos]
         return found
 
+    async def changed(self, *, limit: int) -> list[str]:
+        """The ids of some jobs whose last change the store has not seen."""
+        found: list[str] = []
+        for prefix in self._shards.prefixes:
+            nos = await self._shards.command("ZRANGE", f"{prefix}chg", 0, limit - 1)
+            found += [await self.id_of(no.decode()) for no in nos]
+        return found
+
+    async def kept(self, record: JobRecord) -> None:
+        """The store has this version of a job."""
+        home = self._home(record.no)
+        await self._shards.run(home, "job_told", record.no, record.version, "chg", clocked=False)
+
+    async def reserve(self, digest: str, job: str, *, instead: str = "") -> tuple[str, int]:
+        """Take the name of a unique job. Whose it is, and for how long (ms); empty: the caller's.
+
+        instead is an ended job's id that may have it. Without a job, that one gives it up.
+        """
+        holder, age_ms = await self._shards.run(0, "job_reserve", digest, job, instead)
+        return holder.decode(), int(age_ms)
+
     async def attach(self, no: str, shard: int) -> None:
         """Make a job known to a shard that is about to hold requests of it."""
         flat = await self._shards.run(self._home(no), "job_attach", no, shard, clocked=False)
@@ -204,6 +230,8 @@ class LiveJobs:
         for drop in (0, 1):
             for shard in range(self._shards.count):
                 await self._forget_in(shard, record, drop)
+        if record.job.unique:
+            await self.reserve(record.job.unique, "", instead=job)
         await self._shards.run(self._home(record.no), "job_drop", record.no, clocked=False)
         register = self._shards.prefixes[0]
         await self._shards.command("HDEL", f"{register}ids", job)
@@ -241,7 +269,7 @@ class LiveJobs:
         for shard in record.shards:
             await self._put(shard, record)
         home = self._home(record.no)
-        await self._shards.run(home, "job_told", record.no, record.version, clocked=False)
+        await self._shards.run(home, "job_told", record.no, record.version, "tell", clocked=False)
 
     async def _put(self, shard: int, record: JobRecord) -> None:
         state = {name: letter for letter, name in STATES.items()}[record.state]

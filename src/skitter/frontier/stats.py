@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from skitter.frontier.request import Request, unpack
 
 if TYPE_CHECKING:
-    from skitter.frontier.live_jobs import LiveJobs
+    from skitter.frontier.live_jobs import JobRecord, LiveJobs
     from skitter.frontier.shards import Shards
 
 _COUNTERS = {
@@ -86,7 +86,10 @@ class Stats:
 
     async def job(self, job: str) -> JobStats:
         """A job's counters, added up over its shards."""
-        record = await self._jobs.record(job)
+        return await self.of(await self._jobs.record(job))
+
+    async def of(self, record: JobRecord) -> JobStats:
+        """The same of a job whose record is at hand."""
         total = JobStats()
         for shard in record.shards:
             add_counters(

@@ -1,7 +1,9 @@
-"""What to crawl: a job's seeds, wherever they come from, and their way into the frontier.
+"""What to crawl: jobs, their history, and their seeds' way into the frontier.
 
-`seeds` makes a request of a line, `seed_files` reads files, `sitemap_source` reads sitemaps and
-follows their indexes, and `pushing` takes what these find to the frontier, batch by batch.
+`service` is the way in: it submits, lists, shows and changes jobs. `submission` is what is asked
+for, `view` what is shown, `rows` and `listing` are its queries. `seeds` makes a request of a line,
+`seed_files` reads files, `sitemap_source` reads sitemaps and follows their indexes, and `pushing`
+takes what these find to the frontier, batch by batch.
 """
 
 from skitter.jobs.pushing import Push, Tally, held_open, stand

@@ -43,6 +43,12 @@ def _sink_url(text: str) -> MaskedUrl:
     return MaskedUrl(text)
 
 
+def _store_url(text: str) -> MaskedUrl:
+    if not re.match(r"sqlite:.|postgres(ql)?://", text):
+        raise ValueError("it should start with sqlite: or postgresql://")
+    return MaskedUrl(text)
+
+
 def proxy_url(text: str) -> MaskedUrl:
     """A proxy as `scheme://user:password@host:port`; without a scheme it is an HTTP proxy.
 
@@ -115,6 +121,7 @@ Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 SecondsOrZero = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Bytes = Annotated[ByteSize, Field(gt=0)]
 ServerUrl = Annotated[str, AfterValidator(_server_url)]
+StoreUrl = Annotated[str, AfterValidator(_store_url)]
 SinkUrls = Annotated[
     tuple[Annotated[str, AfterValidator(_sink_url)], ...],
     NoDecode,

@@ -11,7 +11,7 @@ import socket
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from skitter import __version__
 from skitter.settings.kinds import (
@@ -28,12 +28,10 @@ from skitter.settings.kinds import (
     SinkUrls,
     Statuses,
 )
+from skitter.settings.section import Section
+from skitter.settings.services import JobsSettings, StoreSettings
 
 _SHORT_VERSION = ".".join(__version__.split(".")[:2])
-
-
-class Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 class RedisSettings(Section):
@@ -373,3 +371,5 @@ class Settings(Section):
     items: ItemsSettings = ItemsSettings()
     log: LogSettings = LogSettings()
     worker: WorkerSettings = WorkerSettings()
+    store: StoreSettings = StoreSettings()
+    jobs: JobsSettings = JobsSettings()

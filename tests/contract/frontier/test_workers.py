@@ -60,3 +60,5 @@ async def test_one_that_went_without_a_word_is_lost_and_one_that_said_goodbye_is
     }
     crawl.clock.step(6_400_000)
     assert set(await workers.lost(within_ms=100_000_000)) == {"parted"}
+    for name in ("silent", "dead", "parted"):
+        await workers.forget(name)

@@ -30,6 +30,9 @@ else
   redis.call('ZREM', P .. 'live', no)
   redis.call('ZREM', P .. 'exp', no)
   redis.call('DEL', P .. 'hold:' .. no)
+  redis.call('ZADD', P .. 'ended', now, no)
 end
-redis.call('ZADD', P .. 'tell', redis.call('HINCRBY', key, 'v', 1), no)
+local version = redis.call('HINCRBY', key, 'v', 1)
+redis.call('ZADD', P .. 'tell', version, no)
+redis.call('ZADD', P .. 'chg', version, no)
 return {'ok', redis.call('HGETALL', key)}

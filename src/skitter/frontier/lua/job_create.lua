@@ -22,4 +22,5 @@ if expires >= 0 then
 end
 redis.call('ZADD', P .. 'hold:' .. ARGV[2], now + tonumber(ARGV[7]), ARGV[6])
 redis.call('ZADD', P .. 'live', now, ARGV[2])
+redis.call('ZADD', P .. 'chg', 1, ARGV[2])
 return 1

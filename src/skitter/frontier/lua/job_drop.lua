@@ -4,6 +4,6 @@
 -- ARGV[1] string  no
 -- Returns 1 if there was one
 local P, no = KEYS[1], ARGV[1]
-for _, index in ipairs({'live', 'exp', 'tell'}) do redis.call('ZREM', P .. index, no) end
+for _, index in ipairs({'live', 'exp', 'tell', 'chg', 'ended', 'old'}) do redis.call('ZREM', P .. index, no) end
 redis.call('SREM', P .. 'maybe', no)
 return redis.call('UNLINK', P .. 'J:' .. no, P .. 'hold:' .. no)

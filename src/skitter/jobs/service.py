@@ -1,0 +1,202 @@
+"""Jobs: submitted, listed, shown, changed. The CLI, the API and the orchestrator use this.
+
+A live job is read from the server, where its truth is; an ended one from the store, which also
+finds jobs by filters. Every change is written to both, the server first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from skitter.errors import JobEnded, UnknownJob
+from skitter.frontier import Request
+from skitter.jobs.listing import Filters, count_jobs, cursor_of, find_jobs, read_cursor
+from skitter.jobs.projection import Projection
+from skitter.jobs.pushing import Push, Tally, held_open
+from skitter.jobs.rows import is_kept, read_job, read_totals
+from skitter.jobs.seed_files import seeds_of_urls
+from skitter.jobs.seeds import Defaults
+from skitter.jobs.submission import Submission
+from skitter.jobs.view import JobPage, JobView, view_of
+from skitter.service_errors import JobStands
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from skitter.frontier import Frontier
+    from skitter.frontier.live_jobs import JobRecord
+    from skitter.store import Store
+
+SEEDS_AT_ONCE = 1000
+RESERVED_MS = 60_000
+READ_AT_ONCE = 10
+_Views = list[JobView]  # `list` is a method below
+_Requests = list[Request]
+
+
+class Jobs:
+    """All jobs, live and ended. checks raise BadSubmission for what they know to be wrong."""
+
+    def __init__(
+        self,
+        frontier: Frontier,
+        store: Store,
+        *,
+        checks: Sequence[Callable[[Submission], None]] = (),
+    ) -> None:
+        self._frontier = frontier
+        self._store = store
+        self._checks = checks
+        self._projection = Projection(frontier, store)
+
+    async def submit(self, submission: Submission) -> JobView:
+        """Make a job, with its seeds or its start(); raises BadSubmission and JobStands."""
+        submission.check()
+        for check in self._checks:
+            check(submission)
+        job = submission.job(submission.id or new_id(submission.spider))
+        if await self._store.read(lambda found: is_kept(found, job.id)):
+            raise JobStands(job=job.id)
+        if job.unique:
+            await self._reserve(job.unique, job.id)
+        if not await self._frontier.jobs.create(job):
+            raise JobStands(job=job.id)
+        await self._projection.write(
+            await self._frontier.jobs.record(job.id), submission=submission
+        )
+        await self._seed(job.id, submission.seeds)
+        return await self.show(job.id)
+
+    async def show(self, job: str) -> JobView:
+        """A job as it is now; raises UnknownJob."""
+        kept = await self._store.read(lambda found: read_job(found, job))
+        try:
+            record = await self._frontier.jobs.record(job)
+        except UnknownJob:
+            if kept is None:
+                raise
+            return kept
+        view = await self._view(record, kept)
+        submission = kept.submission if kept else Submission.of_job(record.job)
+        return replace(view, submission=submission)
+
+    async def list(self, *, after: str | None = None, limit: int = 50, **filters: Any) -> JobPage:
+        """Jobs that fit, newest first; filters are those of `Filters`."""
+        wanted = Filters(**filters)
+        if after is not None:
+            read_cursor(after)
+        await self._projection.catch_up()
+        found = await self._store.read(
+            lambda rows: find_jobs(rows, wanted, after=after, limit=limit + 1)
+        )
+        page = found[:limit]
+        shown = await self._refresh(page)
+        following = cursor_of(page[-1]) if len(found) > limit else None
+        return JobPage([view for view in shown if wanted.fit(view)], following)
+
+    async def count(self, **filters: Any) -> int:
+        """How many jobs fit, counted up to 10,000: that many may be more."""
+        wanted = Filters(**filters)
+        return await self._store.read(lambda rows: count_jobs(rows, wanted))
+
+    async def totals(self, *, project: str | None = None) -> dict[str, int]:
+        """How many jobs there are in each state, the ended ones by outcome, at no cost."""
+        rows = await self._store.read(lambda found: read_totals(found, project))
+        totals: dict[str, int] = {}
+        for state, outcome, number in rows:
+            name = outcome or state
+            totals[name] = totals.get(name, 0) + number
+        return totals
+
+    async def pause(self, job: str) -> JobView:
+        """Lease nothing more of it; workers give back what they have not started."""
+        return await self._changed(await self._frontier.jobs.pause(await self._live(job)))
+
+    async def resume(self, job: str) -> JobView:
+        """Go on with a paused job."""
+        return await self._changed(await self._frontier.jobs.resume(await self._live(job)))
+
+    async def stop(self, job: str) -> JobView:
+        """End it now, as cancelled; what is queued is thrown away."""
+        return await self._changed(await self._frontier.jobs.stop(await self._live(job)))
+
+    async def reprioritise(self, job: str, priority: int) -> JobView:
+        """Give all that it has queued another priority."""
+        live = await self._live(job)
+        return await self._changed(await self._frontier.jobs.reprioritise(live, priority))
+
+    async def peek(self, job: str, limit: int = 20) -> _Requests:
+        """What is upcoming for a job."""
+        return await self._frontier.stats.peek(job, limit=limit)
+
+    async def _seed(self, job: str, seeds: Sequence[str]) -> None:
+        """The first requests; then the job may complete."""
+        if not seeds:
+            await self._frontier.add([Request.start(job)])
+            await self._frontier.jobs.release_hold(job)
+            return
+        tally = Tally()
+        async with held_open(self._frontier, job):
+            await self._frontier.jobs.release_hold(job)
+            push = Push(self._frontier, tally=tally, batch=SEEDS_AT_ONCE, on_group=lambda _: None)
+            await push.run([seeds_of_urls(seeds, Defaults(job=job))])
+
+    async def _reserve(self, digest: str, job: str) -> None:
+        """Take a unique submission's name, unless a live job, or one just being made, has it."""
+        holder, age_ms = await self._frontier.jobs.reserve(digest, job)
+        while holder:
+            try:
+                ended = (await self._frontier.jobs.record(holder)).state == "ended"
+            except UnknownJob:
+                ended = age_ms > RESERVED_MS
+            if not ended:
+                raise JobStands(job=holder)
+            holder, age_ms = await self._frontier.jobs.reserve(digest, job, instead=holder)
+
+    async def _live(self, job: str) -> str:
+        """A job's id; one that the server has forgotten has ended."""
+        try:
+            await self._frontier.jobs.known(job)
+        except UnknownJob:
+            kept = await self._store.read(lambda found: read_job(found, job))
+            if kept is None:
+                raise
+            raise JobEnded(job=job, outcome=kept.outcome) from None
+        return job
+
+    async def _changed(self, record: JobRecord) -> JobView:
+        await self._projection.write(record)
+        return await self.show(record.job.id)
+
+    async def _refresh(self, views: _Views) -> _Views:
+        """What has not ended as far as the store knows, read from the server."""
+        shown = views.copy()
+        live = [number for number, view in enumerate(views) if not view.ended]
+        for first in range(0, len(live), READ_AT_ONCE):
+            numbers = live[first : first + READ_AT_ONCE]
+            found = await asyncio.gather(*(self._read(views[number]) for number in numbers))
+            for number, view in zip(numbers, found, strict=True):
+                shown[number] = view
+        return shown
+
+    async def _read(self, kept: JobView) -> JobView:
+        try:
+            return await self._view(await self._frontier.jobs.record(kept.id), kept)
+        except UnknownJob:
+            return kept
+
+    async def _view(self, record: JobRecord, kept: JobView | None) -> JobView:
+        if kept and kept.ended and kept.version >= record.version:
+            return kept
+        return view_of(record, await self._frontier.stats.of(record))
+
+
+def new_id(spider: str) -> str:
+    """An id that sorts by time and that nobody else has."""
+    name = re.sub(r"[^A-Za-z0-9.]+", "-", spider).strip("-.")[:80] or "job"
+    return f"{name}-{datetime.now(UTC):%y%m%d-%H%M%S}-{secrets.token_hex(3)}"

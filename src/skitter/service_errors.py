@@ -1,0 +1,48 @@
+"""Exceptions of the services: what is kept, jobs, and what is built on them.
+
+They belong to the tree of `skitter.errors` and are made like its own.
+"""
+
+from __future__ import annotations
+
+from skitter.errors import SkitterError
+
+
+class StoreError(SkitterError):
+    """The store {store} could not be used: {reason}
+
+    Check store.url; nothing that runs is lost, for live jobs are not kept there alone.
+    """
+
+
+class StoreNewer(StoreError):
+    """The store {store} was written by a newer Skitter: its version is {found}, ours {known}.
+
+    Install that Skitter, or name another store with store.url.
+    """
+
+
+class BadSubmission(SkitterError):
+    """The job cannot be submitted: {reason}"""
+
+
+class JobStands(SkitterError):
+    """There is such a job already: {job}.
+
+    Wait for it to end, stop it, or submit another one.
+    """
+
+
+class JobLive(SkitterError):
+    """The job {job} has not ended ({state}).
+
+    Stop it first.
+    """
+
+
+class BadCursor(SkitterError):
+    """The place to go on from, {cursor}, is not one that a listing gave."""
+
+
+class NothingFailed(SkitterError):
+    """Nothing of the job {job} failed that could be tried again."""

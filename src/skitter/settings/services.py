@@ -1,0 +1,32 @@
+"""Settings of what is kept and of the services on top of it: the store, jobs and their end."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from skitter.settings.kinds import Seconds, SecondsOrZero, StoreUrl
+from skitter.settings.section import Section
+
+
+class StoreSettings(Section):
+    """The SQL database with all that is kept: the history of jobs, schedules, keys."""
+
+    url: StoreUrl = Field("sqlite:.skitter/skitter.db", validate_default=True)
+    """Where it is: `sqlite:PATH`, or `postgresql://user@host/database` (needs the extra
+    `postgres`). Its tables are made, and brought up to date, when it is opened."""
+
+
+class JobsSettings(Section):
+    """What becomes of jobs once they have ended."""
+
+    retention_s: SecondsOrZero = 300
+    """How long an ended job stays in the server beside its row in the store."""
+    dead_letters_days: float = Field(7, ge=0, allow_inf_nan=False)
+    """How long an ended job's dead letters are kept, to be looked at and tried again; then they
+    are discarded with the job."""
+    figures_s: Seconds = 2
+    """How often the store's figures of live jobs are brought up to date."""
+    webhook_timeout_s: Seconds = 10
+    """How long a webhook may take to answer."""
+    webhook_attempts: int = Field(8, ge=1, le=100)
+    """How often a webhook that fails is called, with growing pauses, before it is given up."""

@@ -1,0 +1,1 @@
+"""Steps that bring a database up to date, in the order of their numbers."""

@@ -1,0 +1,182 @@
+"""Jobs are submitted, shown, listed and changed, and what is shown is what the server has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from skitter.errors import JobEnded, UnknownJob
+from skitter.frontier import Job, Request, Scope
+from skitter.jobs.submission import Action, Submission
+from skitter.service_errors import BadCursor, BadSubmission, JobStands
+from tests.contract.jobs.bench import Bench
+
+
+async def test_without_seeds_the_spiders_start_is_queued(bench: Bench) -> None:
+    job = await bench.submit(args={"shelf": "new"}, labels={"team": "a"}, attrs={"n": 1})
+    assert (job.state, job.outcome, job.figures.accepted) == ("queued", "", 1)
+    assert [request.url for request in await bench.jobs.peek(job.id)] == ["start:"]
+    assert (job.args, job.labels, job.attrs) == ({"shelf": "new"}, {"team": "a"}, {"n": 1})
+
+
+async def test_with_seeds_they_are_its_first_requests(bench: Bench) -> None:
+    seeds = tuple(f"https://h{n}.example/" for n in range(2500))
+    job = await bench.submit(seeds=(*seeds, '{"url": "https://p.example/", "priority": 5}'))
+    assert job.figures.accepted == 2501
+    assert job.submission is not None
+    assert job.submission.seeds[:2500] == seeds
+    assert await bench.frontier.jobs.holds(job.id) == {}
+
+
+async def test_it_runs_and_ends_and_says_how(bench: Bench) -> None:
+    job = await bench.submit(seeds=("https://a.example/1", "https://a.example/2"))
+    lane = (await bench.frontier.jobs.record(job.id)).job.lane
+    leased = await bench.frontier.lease([lane], count=1)
+    assert (await bench.jobs.show(job.id)).state == "running"
+    await bench.frontier.release(leased.leases)
+    assert await bench.work(job.id, items=3, bytes=100, spider_errors=1) == 2
+    await bench.tidy()
+    ended = await bench.jobs.show(job.id)
+    assert (ended.state, ended.outcome) == ("ended", "finished")
+    assert ended.ended_at is not None
+    assert ended.ended_at >= ended.created_at
+    figures = ended.figures
+    assert (figures.done, figures.pages, figures.items) == (2, 2, 6)
+    assert (figures.bytes, figures.errors) == (200, 2)
+
+
+async def test_changes_are_in_the_server_and_in_the_store(bench: Bench) -> None:
+    job = (await bench.submit(seeds=("https://a.example/",))).id
+    assert (await bench.jobs.pause(job)).state == "paused"
+    assert [each.id for each in (await bench.jobs.list(state="paused")).jobs] == [job]
+    assert (await bench.jobs.resume(job)).state == "queued"
+    assert (await bench.jobs.reprioritise(job, 7)).priority == 7
+    stopped = await bench.jobs.stop(job)
+    assert (stopped.state, stopped.outcome) == ("ended", "cancelled")
+    assert [each.id for each in (await bench.jobs.list(outcome="cancelled")).jobs] == [job]
+    with pytest.raises(JobEnded, match="cancelled"):
+        await bench.jobs.pause(job)
+
+
+async def test_an_id_is_given_once(bench: Bench) -> None:
+    await bench.submit(id="one")
+    with pytest.raises(JobStands, match="one"):
+        await bench.submit(id="one")
+    with pytest.raises(UnknownJob):
+        await bench.jobs.show("another")
+
+
+async def test_a_unique_job_stands_alone_while_it_lives(bench: Bench) -> None:
+    fields = {"seeds": ("https://a.example/",), "args": {"x": "1"}, "unique": True}
+    first = await bench.submit(**fields)
+    with pytest.raises(JobStands, match=first.id):
+        await bench.submit(**fields)
+    await bench.submit(**fields | {"args": {"x": "2"}})
+    await bench.submit(**fields | {"scope": Scope(deny=("/x",))})
+    await bench.jobs.stop(first.id)
+    assert (await bench.submit(**fields)).state == "queued"
+
+
+async def test_a_reserved_name_of_nobody_is_free_after_a_while(bench: Bench) -> None:
+    wanted = Submission(spider="books", unique=True)
+    assert await bench.frontier.jobs.reserve(wanted.digest(), "died") == ("", 0)
+    with pytest.raises(JobStands, match="died"):
+        await bench.submit(unique=True)
+    server_ms = (await bench.frontier.jobs.submit(Job(id="clock", spider="x"))).created_ms
+    bench.frontier.shards.clock = lambda: server_ms + 61_000
+    assert (await bench.submit(unique=True)).state == "queued"
+
+
+async def test_jobs_that_came_another_way_are_listed_too(bench: Bench) -> None:
+    await bench.frontier.jobs.submit(Job(id="pushed", spider="books", labels={"a": "b"}))
+    await bench.frontier.add([Request("pushed", "https://a.example/")])
+    listed = (await bench.jobs.list()).jobs
+    assert [(job.id, job.figures.accepted) for job in listed] == [("pushed", 1)]
+    assert [job.id for job in (await bench.jobs.list(label=("a", "b"))).jobs] == ["pushed"]
+    shown = await bench.jobs.show("pushed")
+    assert shown.submission is not None
+    assert shown.submission.spider == "books"
+
+
+async def test_a_listing_goes_on_where_it_stopped(bench: Bench) -> None:
+    made = [(await bench.submit(id=f"job-{n}")).id for n in range(7)]
+    first = await bench.jobs.list(limit=3)
+    second = await bench.jobs.list(limit=3, after=first.next)
+    await bench.submit(id="later")
+    third = await bench.jobs.list(limit=3, after=second.next)
+    pages = [job.id for page in (first, second, third) for job in page.jobs]
+    assert pages == sorted(made, reverse=True)
+    assert third.next is None
+    with pytest.raises(BadCursor):
+        await bench.jobs.list(after="nonsense")
+
+
+async def test_filters_find_what_they_say(bench: Bench) -> None:
+    await bench.submit(id="a", spider="shop", project="p", labels={"team": "red", "x": "y"})
+    await bench.submit(id="b", spider="shop", args={"country": "Tunisia"})
+    await bench.submit(id="c.d", spider="quotes", labels={"team": "blue"})
+    await bench.submit(id="e", seeds=("https://www.books.example/all",))
+
+    async def ids(**filters: Any) -> list[str]:
+        page = await bench.jobs.list(**filters)
+        assert await bench.jobs.count(**filters) == len(page.jobs)
+        return [job.id for job in page.jobs]
+
+    assert await ids(spider="shop") == ["b", "a"]
+    assert await ids(project="p") == ["a"]
+    assert await ids(label=("team", "blue")) == ["c.d"]
+    assert await ids(label=("team", "red"), text="shop Y") == ["a"]
+    assert await ids(text="tunisia") == ["b"]
+    assert await ids(text="C.D") == ["c.d"]
+    assert await ids(text="www.books.example") == ["e"]
+    assert await ids(text="example books") == ["e"]
+    assert await ids(text="nothing") == []
+    assert await ids(text="  ") == []
+    middle = (await bench.jobs.show("c.d")).created_at
+    assert await ids(since=middle) == ["e", "c.d"]
+    assert await ids(until=middle) == ["b", "a"]
+
+
+async def test_totals_are_those_that_counting_gives(bench: Bench) -> None:
+    for n in range(4):
+        await bench.submit(id=f"j{n}", project="p" if n else "q")
+    await bench.jobs.stop("j1")
+    await bench.jobs.pause("j2")
+    assert await bench.jobs.totals() == {"cancelled": 1, "paused": 1, "queued": 2}
+    assert await bench.jobs.totals(project="q") == {"queued": 1}
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"id": "a/b"}, "its id 'a/b'"),
+        ({"spider": ""}, "its spider"),
+        ({"max_pages": 0}, "max_pages"),
+        ({"scope": Scope(allow=("(",))}, "regular expression"),
+        ({"labels": {"a": "b" * 300}}, "label"),
+        ({"attrs": {"a": object()}}, "cannot be stored"),
+        ({"on_end": (Action(kind="dance"),)}, "'dance'"),  # type: ignore[arg-type]
+    ],
+)
+async def test_what_cannot_be_is_refused_before_anything_is_written(
+    bench: Bench, fields: dict[str, object], reason: str
+) -> None:
+    with pytest.raises(BadSubmission, match=reason):
+        await bench.submit(**fields)
+    assert (await bench.jobs.list()).jobs == []
+    assert await bench.frontier.jobs.live() == []
+
+
+def test_a_submission_is_read_as_it_was_written() -> None:
+    wanted = Submission(
+        spider="s",
+        seeds=("https://a.example/",),
+        scope=Scope(allow=("a",)),
+        sinks=("jsonl:out",),
+        on_end=(Action(kind="webhook", options={"url": "http://h/"}),),
+    )
+    assert Submission.from_json(wanted.to_json()) == wanted
+    assert Submission.of_job(wanted.job("x")).on_end == wanted.on_end
+    with pytest.raises(BadSubmission, match="'seed'"):
+        Submission.from_json({"spider": "s", "seed": "x"})
