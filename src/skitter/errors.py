@@ -321,6 +321,20 @@ class BadSchema(SkitterError):
     """The JSON Schema {source} cannot be used: {problem}"""
 
 
+class BadGates(SkitterError):
+    """The gates of {source} cannot be used: {problem}
+
+    docs/validation.md lists the gates of a run.
+    """
+
+
+class NotHeld(SkitterError):
+    """{count} entries of the quarantine {file} have an id that begins with {id!r}; one should.
+
+    `skitter quarantine list` shows them.
+    """
+
+
 class PageError(SkitterError):
     """The page {url} cannot be read: {reason}"""
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
-from datetime import datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from skitter.lab import ExchangeSpec, ShopSpec, WebSpec
 from tests.integration.addon.crawling import Crawling
+from tests.truth import by, product_truth, quote_truth
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from skitter.lab import LabProcess
@@ -29,16 +27,6 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.parametrize("engine", ["scrapy
 
 SHOPS = {"us": "en-US", "gb": "en-GB", "de": "de-DE", "fr": "fr-FR", "tn": ""}
 PRODUCTS, TICKERS = 80, 120
-STATES = {
-    "InStock": "in_stock",
-    "OutOfStock": "out_of_stock",
-    "PreOrder": "preorder",
-    "BackOrder": "backorder",
-}
-BESIDES = {"raw", "problems", "recipe", "rating_best"}
-"""What an item tells of how it was read, and what the truth does not say."""
-AMOUNTS = ("price", "regular_price", "rating", "change", "percent", "previous_close")
-Rows = dict[str, dict[str, Any]]
 
 
 class Bench:
@@ -94,16 +82,16 @@ def test_a_shop_is_read_without_a_difference(engine: str, country: str, bench: B
     arguments = {"locale": locale} if locale else {}
     url = bench.lab.url(host)
     items = bench.crawl(engine, "ecommerce", url=url, recipe=recipe, **arguments)
-    truth = [_product(row) for row in bench.lab.shop_truth(host=host)]
-    assert _by("sku", items) == _by("sku", truth)
+    truth = [product_truth(row) for row in bench.lab.shop_truth(host=host)]
+    assert by("sku", items) == by("sku", truth)
     assert len(items) == len(truth) == PRODUCTS
 
 
 def test_the_exchange_is_read_without_a_difference(engine: str, bench: Bench) -> None:
     url = bench.lab.url("exchange.lab")
     items = bench.crawl(engine, "finance", url=url, recipe="demo-exchange")
-    truth = [_quote(row) for row in bench.lab.exchange_truth()]
-    assert _by("ticker", items) == _by("ticker", truth)
+    truth = [quote_truth(row) for row in bench.lab.exchange_truth()]
+    assert by("ticker", items) == by("ticker", truth)
     assert len(items) == len(truth) == TICKERS
 
 
@@ -112,45 +100,9 @@ def test_its_tables_are_read_without_a_difference(engine: str, bench: Bench) -> 
     items = bench.crawl(engine, "finance", url=url, recipe="demo-exchange-tables")
     unsaid = ("time", "previous_close", "market")
     truth = [
-        {name: value for name, value in _quote(row).items() if name not in unsaid}
+        {name: value for name, value in quote_truth(row).items() if name not in unsaid}
         | {"url": row["url"]}
         for row in bench.lab.exchange_truth()
     ]
-    assert _by("ticker", items) == _by("ticker", truth)
+    assert by("ticker", items) == by("ticker", truth)
     assert len(items) == len(truth) == TICKERS
-
-
-def _product(row: dict[str, Any]) -> dict[str, Any]:
-    """The truth of a product, in the words of an item."""
-    same = ("url", "sku", "name", "brand", "description", "images", "price", "regular_price")
-    was = row["regular_price"]
-    return {name: row[name] for name in (*same, "currency", "rating")} | {
-        "category": " > ".join(row["category"]),
-        "stock": STATES[row["availability"]],
-        "stock_quantity": row["stock"],
-        "rating_count": row["reviews"],
-        "regular_price_currency": row["currency"] if was else None,
-    }
-
-
-def _quote(row: dict[str, Any]) -> dict[str, Any]:
-    """The truth of a quote; its address is that of the page that tells it."""
-    aside = ("version", "host", "api_url")
-    own = {name: value for name, value in row.items() if name not in aside}
-    return own | {"url": row["api_url"] or row["url"]}
-
-
-def _by(key: str, rows: Iterable[dict[str, Any]]) -> Rows:
-    """Rows by their key, in a form that can be compared."""
-    return {row[key]: _plain(row) for row in rows}
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    kept = {
-        name: value
-        for name, value in row.items()
-        if value is not None and name not in BESIDES and not name.endswith("currency_raw")
-    }
-    amounts = {name: Decimal(kept[name]) for name in AMOUNTS if name in kept}
-    time = {"time": datetime.fromisoformat(kept["time"])} if "time" in kept else {}
-    return kept | amounts | time

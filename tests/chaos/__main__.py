@@ -1,7 +1,9 @@
 """`python -m tests.chaos --rounds 200`: rounds on the frontier, planted faults, and crawls of the
-lab under its referee, by a plain crawler and by Scrapy's spiders on both engines. The last line is
-one JSON object with the findings of all, and those on the fast engine once more as `engine_…`; the
-exit code is 1 if anything is wrong.
+lab under its referee, by a plain crawler and by Scrapy's spiders on both engines; crawls of the
+lab's shop into PostgreSQL, a MongoDB-compatible server and files, held against its truth. The last
+line is one JSON object with the findings of all, those on the fast engine once more as `engine_…`,
+and those of the shop as `postgres_…`, `mongo_…` and `jsonl_…`; the exit code is 1 if anything is
+wrong.
 """
 
 from __future__ import annotations
@@ -20,6 +22,11 @@ from tests.chaos.campaign import Campaign
 from tests.chaos.nursery import Nursery
 from tests.chaos.plants import PLANTS, check_edits
 from tests.chaos.refereed import Crowd
+from tests.chaos.shop_crowd import ShopCrowd
+from tests.chaos.stores import STORES
+
+SHOP_FIGURES = ("items", "lost_items", "doubled_items", "wrong_items", "torn_lines", "lost",
+                "workers_killed", "database_kills")  # fmt: skip
 
 
 def main() -> int:
@@ -43,6 +50,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--addon-hosts", type=int, default=200, help="hosts of Scrapy's crawls")
     parser.add_argument("--workers", type=int, default=4, help="their workers")
     parser.add_argument("--engine", choices=ENGINES, action="append", help="only on this one")
+    parser.add_argument("--products", type=int, default=600, help="products of the shop's crawls")
+    parser.add_argument("--store", choices=STORES, action="append", help="only into this one")
     return parser
 
 
@@ -64,12 +73,20 @@ async def _run(arguments: argparse.Namespace) -> int:
                 engine=engine,
             )
             coverage = min(coverage, await campaign.run_addon(scrapy))
+        for store in arguments.store or STORES if arguments.products else ():
+            shop = ShopCrowd(store=store, seed=arguments.seed, products=arguments.products)
+            await campaign.run_shop(shop)
     result = {
         "rounds": arguments.rounds,
         **campaign.findings.to_json(),
         "refetched": campaign.findings.figures["refetched"],
         "coverage": coverage,
         **{f"engine_{name}": value for name, value in campaign.fast.items()},
+        **{
+            f"{store}_{name}": found.get(name, 0)
+            for store, found in campaign.stores.items()
+            for name in SHOP_FIGURES
+        },
         "planted_faults": len(PLANTS),
         "planted_found": campaign.planted_found,
         "seed": arguments.seed,

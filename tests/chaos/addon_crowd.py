@@ -118,7 +118,7 @@ class AddonCrowd:
                 if tally.kills in self.restart_at:
                     _restart(server, hard=tally.restarts % 2 == 1)
                     tally.restarts += 1
-                tally.ended = await _has_ended(frontier)
+                tally.ended = await has_ended(frontier)
                 if not tally.ended:
                     crew.revive()
         tally.lingering = await crew.await_all(timeout_s=20)
@@ -131,7 +131,7 @@ class AddonCrowd:
     async def _kill(self, crew: Crew, frontier: Frontier, tally: Tally) -> None:
         dead = await crew.kill_one(report=False, restart_s=0)
         if dead:
-            tally.in_hand += await _leases_of(frontier, dead)
+            tally.in_hand += await leases_of(frontier, dead)
             tally.kills += 1
             if tally.kills % 2:
                 await frontier.reap(dead)
@@ -143,7 +143,7 @@ class AddonCrowd:
         expected = await asyncio.to_thread(lab.expected)
         findings = from_verdict(verdict)
         _judge_items(findings, expected, _stored(folder / DATABASE))
-        _judge_ends(findings, tally, folder)
+        judge_ends(findings, tally, folder)
         _judge_fetches(findings, verdict, tally)
         async with await Frontier.connect(server.url, worker="checker") as frontier:
             for text in await recount(frontier):
@@ -172,7 +172,7 @@ def _judge_fetches(findings: Findings, verdict: Verdict, tally: Tally) -> None:
     findings.figures.update(refetched=refetched, in_hand_at_kills=tally.in_hand)
 
 
-def _judge_ends(findings: Findings, tally: Tally, folder: Path) -> None:
+def judge_ends(findings: Findings, tally: Tally, folder: Path) -> None:
     for event in read_histories(folder):
         if event.name == "crash":
             log = (folder / f"{event.worker}.log").read_text(errors="replace")[-2000:]
@@ -199,14 +199,14 @@ def _restart(server: ServerProcess, *, hard: bool) -> None:
     server.restart()
 
 
-async def _has_ended(frontier: Frontier) -> bool:
+async def has_ended(frontier: Frontier) -> bool:
     try:
         return (await frontier.jobs.record(JOB)).state == "ended"
     except UnknownJob:  # no worker has lived long enough to submit it
         return False
 
 
-async def _leases_of(frontier: Frontier, worker: str) -> int:
+async def leases_of(frontier: Frontier, worker: str) -> int:
     counts = [
         await frontier.shards.command("HLEN", f"{prefix}l:{worker}")
         for prefix in frontier.shards.prefixes

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tests.chaos.addon_crowd import AddonCrowd
     from tests.chaos.nursery import Nursery
     from tests.chaos.refereed import Crowd
+    from tests.chaos.shop_crowd import ShopCrowd
 
 TRIES = 4
 
@@ -27,6 +28,8 @@ class Campaign:
         self.findings = Findings()
         self.fast: dict[str, Any] = {}
         """What the crawl on the fast engine alone has shown."""
+        self.stores: dict[str, dict[str, Any]] = {}
+        """What the crawls of the shop have shown, by the place that their items went to."""
         self.planted_found = 0
         self.unfound: list[str] = []
 
@@ -81,6 +84,14 @@ class Campaign:
         name = f"{crowd.workers} Scrapy workers, {crowd.engine} engine, {crowd.hosts} hosts"
         _say(name, findings, started)
         return coverage
+
+    async def run_shop(self, crowd: ShopCrowd) -> None:
+        """The crawl of the shop into one kind of store, held against the shop's truth."""
+        started = time.monotonic()
+        findings = await crowd.run(self._nursery)
+        self.findings.merge(findings)
+        self.stores[crowd.store] = findings.to_json()
+        _say(f"{crowd.workers} workers, a shop into {crowd.store}", findings, started)
 
 
 def _say(what: str, findings: Findings, started: float) -> None:

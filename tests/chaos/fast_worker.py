@@ -7,20 +7,28 @@ from typing import TYPE_CHECKING
 
 from scrapy.settings import Settings
 from scrapy.utils.log import configure_logging
+from scrapy.utils.misc import load_object
 
 import tests.chaos.project
 from skitter.engine.running import run_spider
 from tests.chaos.addon_worker import load_components
 from tests.chaos.history import History
-from tests.chaos.link_spider import LinkSpider
 
 if TYPE_CHECKING:
     from tests.chaos.orders import Order
 
 
+LINK_SPIDER = "tests.chaos.link_spider.LinkSpider"
+SHOP_SPIDER = "skitter.spiders.ecommerce.EcommerceSpider"
+CHECKING = "skitter.spiders.checking.CheckingPipeline"
+SINKS = ("skitter.sinks.postgres.PostgresSink", "skitter.sinks.mongo.MongoSink")
+
+
 def preload() -> None:
     """Import here what an engine imports when it is made, so that those to come find it."""
     load_components(project_settings())
+    for path in (LINK_SPIDER, SHOP_SPIDER, CHECKING, *SINKS):
+        load_object(path)
 
 
 def project_settings() -> Settings:
@@ -40,7 +48,8 @@ def run_fast(order: Order) -> None:
     settings.setdict(order.more["settings"] | {"LOG_FILE": f"{order.worker}.log"}, "cmdline")
     configure_logging(settings)
     try:
-        run_spider(LinkSpider, settings, args=order.more["args"])
+        spider = load_object(order.more.get("spider", LINK_SPIDER))
+        run_spider(spider, settings, args=order.more["args"])
     except BaseException as error:
         history.note("crash", error=repr(error))
         raise

@@ -10,6 +10,8 @@ FAULTS = (
     "lost",
     "lost_items",
     "doubled_items",
+    "wrong_items",
+    "torn_lines",
     "refetched_needlessly",
     "double_live",
     "stale_accepted",

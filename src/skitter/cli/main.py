@@ -17,7 +17,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from skitter import __version__
-from skitter.cli import demo, export, items, lab, push, recipe, worker
+from skitter.cli import demo, export, items, lab, push, quality, quarantine, recipe, worker
 from skitter.cli.options import Sets
 from skitter.errors import SkitterError
 from skitter.settings import load_with_origins, parse_sets
@@ -29,6 +29,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(lab.app, name="lab")
+app.add_typer(quality.app, name="quality")
+app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(recipe.app, name="recipe")
 app.command()(demo.demo)
 app.command()(export.export)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from skitter.frontier import Caretaker
 from skitter.frontier.opening import open_frontier
 from skitter.intake import Bounds, Intake
+from skitter.intake.sink_opening import open_sink_patiently
 from skitter.policies.identity import robots_agent
 from skitter.policies.proxies import ProxyPool
 from skitter.policies.retry import RetryRules
@@ -106,7 +107,7 @@ async def open_process(settings: Settings, *, concurrency: int) -> AsyncIterator
 @asynccontextmanager
 async def _open_sink(settings: Settings) -> AsyncIterator[Sink]:
     sink = open_sink(settings.items.sink)
-    await sink.open()
+    await open_sink_patiently(sink)
     try:
         yield sink
     finally:

@@ -51,7 +51,7 @@ class DeadLetters:
     ) -> list[DeadLetter]:
         """The newest first, of a job, a reason or a host if told."""
         found: list[DeadLetter] = []
-        async for letter in self._walk(job):
+        async for letter in self.walk(job):
             if (not reason or letter.reason == reason) and (not host or letter.host == host):
                 found.append(letter)
             if len(found) >= limit and self._shards.count == 1:
@@ -61,7 +61,7 @@ class DeadLetters:
     async def count(self, *, job: str = "") -> dict[str, int]:
         """How many there are, by reason."""
         counts: Counter[str] = Counter()
-        async for letter in self._walk(job):
+        async for letter in self.walk(job):
             counts[letter.reason] += 1
         return dict(counts)
 
@@ -107,7 +107,8 @@ class DeadLetters:
                 return answers
             await asyncio.sleep(0.05)
 
-    async def _walk(self, job: str) -> AsyncIterator[DeadLetter]:
+    async def walk(self, job: str = "") -> AsyncIterator[DeadLetter]:
+        """All of them, or a job's, one after the other; those of a shard from the newest on."""
         index = f"xj:{(await self._jobs.known(job)).no}" if job else "xt"
         for shard, prefix in enumerate(self._shards.prefixes):
             first = 0
@@ -120,6 +121,24 @@ class DeadLetters:
                 for letter in await self._read(shard, ids):
                     yield letter
                 first += PAGE
+
+    async def last_ms(self, job: str) -> int:
+        """When the newest of a job's was buried; 0 if there are none."""
+        index, newest = f"xj:{(await self._jobs.known(job)).no}", 0
+        for prefix in self._shards.prefixes:
+            for _, at_ms in await self._shards.scored(f"{prefix}{index}", 0, 0, highest=True):
+                newest = max(newest, int(at_ms))
+        return newest
+
+    async def oldest(self, job: str, *, until_ms: int, limit: int = PAGE) -> list[DeadLetter]:
+        """Some of a job's that were buried by then, of one shard, the oldest first."""
+        index = f"xj:{(await self._jobs.known(job)).no}"
+        for shard, prefix in enumerate(self._shards.prefixes):
+            key = f"{prefix}{index}"
+            found = ("ZRANGEBYSCORE", key, "-inf", until_ms, "LIMIT", 0, limit)
+            if ids := await self._shards.command(*found):
+                return await self._read(shard, ids)
+        return []
 
     async def _read(self, shard: int, ids: list[bytes]) -> list[DeadLetter]:
         # cmsgpack writes bytes as text, which a strict reader refuses: a script takes them apart.

@@ -17,6 +17,7 @@ from skitter.frontier.adding import Adding
 from skitter.frontier.cookies import CookieJars
 from skitter.frontier.dead import DeadLetters
 from skitter.frontier.egresses import Egresses
+from skitter.frontier.events import JobEvents
 from skitter.frontier.hosts import Hosts
 from skitter.frontier.keys import shard_of_host
 from skitter.frontier.lanes import Lanes
@@ -45,9 +46,9 @@ _OUTCOMES = {"done": "d", "retry": "r", "bury": "b"}
 class Frontier:
     """One process's way to the frontier. Open it with `connect`, close it when done.
 
-    jobs, dead, hosts, egresses, cookies, robots, stats, lanes and workers are its parts: live jobs,
-    dead letters, hosts and their policies, how egresses stand, cookie jars, robots.txt, figures,
-    lanes with work, and heartbeats.
+    jobs, events, dead, hosts, egresses, cookies, robots, stats, lanes and workers are its parts:
+    live jobs and what happens to them, dead letters, hosts and their policies, how egresses stand,
+    cookie jars, robots.txt, figures, lanes with work, and heartbeats.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Frontier:
         self.worker = shards.worker
         self.config = shards.config
         self.jobs = LiveJobs(shards)
+        self.events = JobEvents(shards)
         self.dead = DeadLetters(shards, self.jobs)
         self.hosts = Hosts(shards, unit=unit)
         self.egresses = Egresses(shards, self.hosts)

@@ -35,7 +35,8 @@ At a job's home:  J:<no> hash record;  hold:<no> zset;  live, exp, tell zset;  c
                   zset: those that are seen to, by when they are forgotten
 On shard 0:       ids, nos hash (id ↔ no);  no  counter;  eg hash how egresses stand, alone and at
                   hosts;  ev, ex zset: those by version (m: ev) and by when they are forgotten
-                  uq hash unique jobs, by what they are
+                  uq hash unique jobs, by what they are;  events stream;  said hash: the version of
+                  each job that was announced there
                   w:<worker> string its heartbeat;  ws zset workers by when it expires;
                   wl zset workers that went without a word, by when
 """

@@ -42,7 +42,7 @@ class KnownJob:
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
-    """A job as its home has it now."""
+    """A job as its home has it now. verb is its last change: none yet, or as `_change` has it."""
 
     no: str
     job: Job
@@ -54,6 +54,7 @@ class JobRecord:
     ended_ms: int
     expires_ms: int
     shards: tuple[int, ...]
+    verb: str = ""
 
 
 class LiveJobs:
@@ -236,6 +237,7 @@ class LiveJobs:
         register = self._shards.prefixes[0]
         await self._shards.command("HDEL", f"{register}ids", job)
         await self._shards.command("HDEL", f"{register}nos", record.no)
+        await self._shards.command("HDEL", f"{register}said", record.no)
         self._known.pop(job, None)
         self._ids.pop(record.no, None)
 
@@ -308,4 +310,5 @@ def _record(no: str, fields: dict[str, bytes]) -> JobRecord:
         ended_ms=int(fields.get("ended", 0)),
         expires_ms=int(fields.get("expires", 0)),
         shards=tuple(sorted(int(name[3:]) for name in fields if name.startswith("at:"))),
+        verb=fields.get("by", b"").decode(),
     )

@@ -31,11 +31,16 @@ class Projection:
         self._store = store
 
     async def write(self, record: JobRecord, *, submission: Submission | None = None) -> JobView:
-        """Keep a job as it is now; submission, if it is new and was more than its job."""
+        """Keep a job as it is now, and say what changed.
+
+        submission is what a new job was made of, where that was more than its record has.
+        """
         read_ms = time.time_ns() // 1_000_000
         stats = await self._frontier.stats.of(record)
         view = view_of(record, stats, submission=submission or Submission.of_job(record.job))
         await self._store.write(lambda found: write_job(found, view, read_ms=read_ms))
+        if record.state != "ended":  # its end is announced when all is seen to
+            await self._frontier.events.announce(record)
         await self._frontier.jobs.kept(record)
         return view
 

@@ -7,6 +7,7 @@ Whoever cancels a push gets counts that are right: a batch that was sent is wait
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -174,7 +175,7 @@ async def stand(frontier: Frontier, job: str, *, spider: str | None, args: dict[
 @asynccontextmanager
 async def held_open(frontier: Frontier, job: str) -> AsyncIterator[None]:
     """Hold a job open: it does not complete before the block ends, or a minute after a crash."""
-    name = f"push:{frontier.worker}"
+    name = f"push:{frontier.worker}:{secrets.token_hex(4)}"  # one may end before another does
     if not await frontier.jobs.hold(job, name, ms=HOLD_MS):
         raise await _ended(frontier, job)
     renewing = asyncio.create_task(_keep_hold(frontier, job, name))

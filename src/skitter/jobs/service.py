@@ -9,26 +9,31 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from skitter.errors import JobEnded, UnknownJob
 from skitter.frontier import Request
+from skitter.jobs.hints import hint_of
 from skitter.jobs.listing import Filters, count_jobs, cursor_of, find_jobs, read_cursor
 from skitter.jobs.projection import Projection
 from skitter.jobs.pushing import Push, Tally, held_open
-from skitter.jobs.rows import is_kept, read_job, read_totals
+from skitter.jobs.retrying import copy_failed, discard_failed, replay_failed
+from skitter.jobs.rows import delete_job, is_kept, read_errors, read_job, read_totals
 from skitter.jobs.seed_files import seeds_of_urls
-from skitter.jobs.seeds import Defaults
+from skitter.jobs.seeds import Defaults, Seed, seed_of_line
 from skitter.jobs.submission import Submission
 from skitter.jobs.view import JobPage, JobView, view_of
-from skitter.service_errors import JobStands
+from skitter.service_errors import BadSubmission, JobLive, JobStands, NothingFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
 
     from skitter.frontier import Frontier
+    from skitter.frontier.events import JobEvent
     from skitter.frontier.live_jobs import JobRecord
     from skitter.store import Store
 
@@ -37,6 +42,7 @@ RESERVED_MS = 60_000
 READ_AT_ONCE = 10
 _Views = list[JobView]  # `list` is a method below
 _Requests = list[Request]
+_Seeds = AsyncGenerator[list[Seed], None]
 
 
 class Jobs:
@@ -56,6 +62,16 @@ class Jobs:
 
     async def submit(self, submission: Submission) -> JobView:
         """Make a job, with its seeds or its start(); raises BadSubmission and JobStands."""
+        async with self._made(submission) as job:
+            if submission.seeds:
+                await self._push(seeds_of_urls(submission.seeds, Defaults(job=job)))
+            else:
+                await self._frontier.add([Request.start(job)])
+        return await self.show(job)
+
+    @asynccontextmanager
+    async def _made(self, submission: Submission) -> AsyncIterator[str]:
+        """A new job by its id, which is held open in the block: the time to give it requests."""
         submission.check()
         for check in self._checks:
             check(submission)
@@ -66,11 +82,11 @@ class Jobs:
             await self._reserve(job.unique, job.id)
         if not await self._frontier.jobs.create(job):
             raise JobStands(job=job.id)
-        await self._projection.write(
-            await self._frontier.jobs.record(job.id), submission=submission
-        )
-        await self._seed(job.id, submission.seeds)
-        return await self.show(job.id)
+        record = await self._frontier.jobs.record(job.id)
+        await self._projection.write(record, submission=submission)
+        async with held_open(self._frontier, job.id):
+            await self._frontier.jobs.release_hold(job.id)
+            yield job.id
 
     async def show(self, job: str) -> JobView:
         """A job as it is now; raises UnknownJob."""
@@ -83,7 +99,7 @@ class Jobs:
             return kept
         view = await self._view(record, kept)
         submission = kept.submission if kept else Submission.of_job(record.job)
-        return replace(view, submission=submission)
+        return replace(view, submission=submission, hint=await self._hint(record, view))
 
     async def list(self, *, after: str | None = None, limit: int = 50, **filters: Any) -> JobPage:
         """Jobs that fit, newest first; filters are those of `Filters`."""
@@ -132,19 +148,76 @@ class Jobs:
 
     async def peek(self, job: str, limit: int = 20) -> _Requests:
         """What is upcoming for a job."""
-        return await self._frontier.stats.peek(job, limit=limit)
+        return await self._frontier.stats.peek(await self._live(job), limit=limit)
 
-    async def _seed(self, job: str, seeds: Sequence[str]) -> None:
-        """The first requests; then the job may complete."""
-        if not seeds:
-            await self._frontier.add([Request.start(job)])
-            await self._frontier.jobs.release_hold(job)
-            return
-        tally = Tally()
+    async def errors(self, job: str) -> dict[str, int]:
+        """What went wrong in a job, by reason and error, counted."""
+        try:
+            return await self._frontier.stats.errors(job)
+        except UnknownJob:
+            if not await self._store.read(lambda found: is_kept(found, job)):
+                raise
+            return await self._store.read(lambda found: read_errors(found, job))
+
+    async def add_seeds(self, job: str, urls: AsyncIterable[str]) -> Tally:
+        """Push URLs, or JSON objects of requests, as they come; raises JobEnded."""
+        await self._live(job)
         async with held_open(self._frontier, job):
-            await self._frontier.jobs.release_hold(job)
-            push = Push(self._frontier, tally=tally, batch=SEEDS_AT_ONCE, on_group=lambda _: None)
-            await push.run([seeds_of_urls(seeds, Defaults(job=job))])
+            return await self._push(_seeds(urls, Defaults(job=job)))
+
+    async def clone(self, job: str, **edits: Any) -> JobView:
+        """Submit a job once more, with some of its submission's fields changed."""
+        submission = (await self.show(job)).submission
+        assert submission is not None  # noqa: S101 - show always has one
+        try:
+            wanted = replace(submission, **({"id": None} | edits))
+        except TypeError as error:
+            raise BadSubmission(reason=str(error)) from error
+        return await self.submit(wanted)
+
+    async def retry_failed(self, job: str) -> JobView:
+        """Only what failed, again: in the same job while it lives, else in a new one.
+
+        The new job has the old one's fields, and its id in the label `retry_of`.
+        """
+        shown = await self.show(job)
+        if not await self._has_failed(job):
+            raise NothingFailed(job=job)
+        if not shown.ended:
+            await replay_failed(self._frontier, job)
+            return await self.show(job)
+        assert shown.submission is not None  # noqa: S101 - show always has one
+        labels = shown.labels | {"retry_of": job}
+        again = replace(shown.submission, id=None, seeds=(), labels=labels, unique=False)
+        async with self._made(again) as made:
+            await copy_failed(self._frontier, job, to=made)
+        return await self.show(made)
+
+    async def delete(self, job: str) -> None:
+        """Forget an ended job, with its history and its dead letters. Its items stay."""
+        shown = await self.show(job)
+        if not shown.ended:
+            raise JobLive(job=job, state=shown.state)
+        with suppress(UnknownJob):
+            await discard_failed(self._frontier, job)
+            await self._frontier.jobs.forget(job)
+        await self._store.write(lambda found: delete_job(found, job))
+
+    def events(self, *, after: str = "$", job: str | None = None) -> AsyncGenerator[JobEvent, None]:
+        """What happens to jobs, as it happens, from now on or after an event by its id."""
+        return self._frontier.events.listen(after=after, job=job)
+
+    async def _has_failed(self, job: str) -> bool:
+        try:
+            return await self._frontier.dead.last_ms(job) > 0
+        except UnknownJob:
+            return False
+
+    async def _push(self, seeds: _Seeds) -> Tally:
+        tally = Tally()
+        push = Push(self._frontier, tally=tally, batch=SEEDS_AT_ONCE, on_group=lambda _: None)
+        await push.run([seeds])
+        return tally
 
     async def _reserve(self, digest: str, job: str) -> None:
         """Take a unique submission's name, unless a live job, or one just being made, has it."""
@@ -173,6 +246,11 @@ class Jobs:
         await self._projection.write(record)
         return await self.show(record.job.id)
 
+    async def _hint(self, record: JobRecord, view: JobView) -> str:
+        if view.state not in ("queued", "running") or view.figures.leased:
+            return ""
+        return hint_of(record.job, await self._frontier.workers.list())
+
     async def _refresh(self, views: _Views) -> _Views:
         """What has not ended as far as the store knows, read from the server."""
         shown = views.copy()
@@ -194,6 +272,14 @@ class Jobs:
         if kept and kept.ended and kept.version >= record.version:
             return kept
         return view_of(record, await self._frontier.stats.of(record))
+
+
+async def _seeds(urls: AsyncIterable[str], defaults: Defaults) -> AsyncGenerator[list[Seed], None]:
+    number = 0
+    async for text in urls:
+        number += 1
+        if line := text.strip():
+            yield [seed_of_line(line, defaults, source="line", number=number)]
 
 
 def new_id(spider: str) -> str:

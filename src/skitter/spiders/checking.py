@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -39,7 +39,8 @@ class CheckingPipeline:
     def __init__(self, crawler: Crawler, *, crawl: Crawl | None) -> None:
         self._crawler = crawler
         self._crawl = crawl
-        self._quarantine = Quarantine(_path(crawler, crawl))
+        sinks = crawl.settings.items.sink if crawl else ()
+        self._quarantine = Quarantine(quarantine_path(sinks, crawler.settings.get(SETTING)))
         self._met: OrderedDict[tuple[str, ...], None] = OrderedDict()
 
     @classmethod
@@ -117,9 +118,7 @@ def crawl_of(crawler: Crawler) -> Crawl | None:
         return None
 
 
-def _path(crawler: Crawler, crawl: Crawl | None) -> Path:
+def quarantine_path(sinks: Sequence[str], told: object = None) -> Path:
     """Beside the items, in their own file where that is SQLite's; or where it is told to be."""
-    told = crawler.settings.get(SETTING)
-    sinks = crawl.settings.items.sink if crawl else ()
     files = [path_of(url) for url in sinks if url.startswith(SCHEME)]
     return files[0] if files and not told else Path(str(told or USUAL_PATH))

@@ -23,6 +23,7 @@ from skitter.spiders.arguments import hosts_of, read_urls
 from skitter.spiders.items import Found, class_of
 from skitter.spiders.shipped import find_recipe
 from skitter.validate import MODELS, Validator, load_schema
+from skitter.validate.gates import Gates
 
 PIPELINE = "skitter.spiders.checking.CheckingPipeline"
 
@@ -37,6 +38,8 @@ class RecipeSpider(Spider):
     usual_recipe: ClassVar[str] = ""
     about: ClassVar[str] = ""
     """The kind of items that schema is for."""
+    usual_gates: ClassVar[dict[str, Any]] = {}
+    """What a run has to pass where its job says `gates: usual`."""
     custom_settings: ClassVar[dict[Any, Any]] = {"ITEM_PIPELINES": {PIPELINE: 100}}  # type: ignore[misc]
 
     def __init__(
@@ -54,6 +57,12 @@ class RecipeSpider(Spider):
         self.start_urls = read_urls(url, urls) or list(self.recipe.start)
         self.allowed_domains = [*hosts_of(self.start_urls), *self.recipe.file.domains]
         self.validators = _validators(self.about, schema)
+        Gates.checked(self.recipe.file.gates, source=self.recipe.source)  # told before the crawl
+
+    @classmethod
+    def gates_for(cls, args: Mapping[str, Any]) -> dict[str, Any]:
+        """What the recipe of a job with these arguments asks of a run."""
+        return find_recipe(str(args.get("recipe") or cls.usual_recipe)).file.gates
 
     async def start(self) -> AsyncIterator[Any]:
         """The first pages, told apart as all others are: none is fetched again by a link."""

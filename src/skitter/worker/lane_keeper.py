@@ -105,7 +105,7 @@ class LaneKeeper:
         await asyncio.gather(*ending, return_exceptions=True)
 
     def tell(self) -> dict[str, Any]:
-        """For the heartbeat: lanes and their spiders, spiders that are not here, and troubles."""
+        """For the heartbeat: lanes, spiders that are here, those that are not, and troubles."""
         asked = {spec.spider for spec in self._specs.values()}
         missing = {name for name in asked if self._restriction.takes(name)} - set(self._spiders)
         return {
@@ -114,6 +114,7 @@ class LaneKeeper:
                 for lane, entry in list(self._book.lanes.items())[:MOST_TOLD]
             ],
             "missing": sorted(missing)[:MOST_TOLD],
+            "spiders": sorted(filter(self._restriction.takes, self._spiders))[:MOST_TOLD],
             "errors": {
                 f"{self._name(lane)} ({lane})": trouble.error[:200]
                 for lane, trouble in list(self._book.troubles.items())[:MOST_TOLD]

@@ -18,6 +18,7 @@ import structlog
 
 from skitter.engine.process import Process
 from skitter.intake import Bounds, IntakeStats
+from skitter.intake.sink_opening import open_sink_patiently
 from skitter.policies.proxies import ProxyPool
 from skitter.sinks import open_sink
 from skitter.worker.engine_lane import open_lane
@@ -80,7 +81,7 @@ class WorkerProcess:
         frontier = await stack.enter_async_context(open_patiently(settings, worker=orders.name))
         frontier.keep_to(orders.restriction.hosts)
         sink = MeasuredSink(open_sink(settings.items.sink), self._figures)
-        await sink.open()
+        await open_sink_patiently(sink)
         stack.push_async_callback(sink.close)
         proxies = await stack.enter_async_context(ProxyPool(settings.proxies, frontier.egresses))
         self._intake = self._make_intake(frontier, sink=sink, proxies=proxies)

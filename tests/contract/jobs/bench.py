@@ -29,6 +29,7 @@ class Bench:
     async def work(self, job: str, *, bury: str = "", **figures: int) -> int:
         """Do all that is queued of a job; how much that was. URLs with `bury` in them fail."""
         lane, done = (await self.frontier.jobs.record(job)).job.lane, 0
+        self.frontier._ask_after.clear()
         while leases := (await self.frontier.lease([lane], count=50)).leases:
             for lease in leases:
                 failed = bool(bury) and bury in lease.request.url
@@ -44,6 +45,7 @@ class Bench:
                 )
                 assert await self.frontier.settle([settled]) == [True]
                 done += 1
+            self.frontier._ask_after.clear()
         return done
 
     async def tidy(self) -> None:

@@ -255,3 +255,5 @@ class RecipeFile(LocaleParts):
         BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
     ] = ()
     pages: dict[str, PageRule] = Field(min_length=1, max_length=MOST_PAGES)
+    gates: dict[str, Any] = Field(default_factory=dict, max_length=20)
+    """What a run has to pass; checked by those who judge it."""

@@ -32,6 +32,7 @@ else
   redis.call('DEL', P .. 'hold:' .. no)
   redis.call('ZADD', P .. 'ended', now, no)
 end
+redis.call('HSET', key, 'by', verb)
 local version = redis.call('HINCRBY', key, 'v', 1)
 redis.call('ZADD', P .. 'tell', version, no)
 redis.call('ZADD', P .. 'chg', version, no)
