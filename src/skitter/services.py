@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from skitter.frontier.opening import open_frontier
 from skitter.jobs.service import Jobs
+from skitter.orchestrator.alerts import Alerts
+from skitter.orchestrator.schedules import Schedules
 from skitter.store import Store
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ class Services:
     frontier: Frontier
     store: Store
     jobs: Jobs
+    schedules: Schedules
+    alerts: Alerts
 
 
 @asynccontextmanager
@@ -36,4 +40,6 @@ async def open_services(
         open_frontier(settings, worker=worker, guest=guest) as frontier,
         await Store.open(settings.store.url) as store,
     ):
-        yield Services(settings, frontier, store, Jobs(frontier, store))
+        jobs = Jobs(frontier, store)
+        schedules = Schedules(frontier, store, jobs)
+        yield Services(settings, frontier, store, jobs, schedules, Alerts(store, settings.alerts))

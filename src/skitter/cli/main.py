@@ -17,7 +17,20 @@ from rich.padding import Padding
 from rich.text import Text
 
 from skitter import __version__
-from skitter.cli import demo, export, items, lab, push, quality, quarantine, recipe, worker
+from skitter.cli import (
+    alerts,
+    demo,
+    export,
+    items,
+    lab,
+    orchestrator,
+    push,
+    quality,
+    quarantine,
+    recipe,
+    schedule,
+    worker,
+)
 from skitter.cli.options import Sets
 from skitter.errors import SkitterError
 from skitter.settings import load_with_origins, parse_sets
@@ -32,6 +45,9 @@ app.add_typer(lab.app, name="lab")
 app.add_typer(quality.app, name="quality")
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(recipe.app, name="recipe")
+app.add_typer(alerts.app, name="alerts")
+app.add_typer(orchestrator.app, name="orchestrator")
+app.add_typer(schedule.app, name="schedule")
 app.command()(demo.demo)
 app.command()(export.export)
 app.command()(export.finalise)

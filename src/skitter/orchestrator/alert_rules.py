@@ -1,8 +1,8 @@
 """Alert rules as data, and what they make of a moment's figures. Pure: it is told the time.
 
-A figure has a value for each label: a job, a spider, a host, a worker, or '' for the whole. Each
-rule and label has a state of its own: pending while the figure has not been above for long enough,
-firing, then cleared.
+A figure has a value for each label: a job, a spider, a host, a worker, or '' for the whole; it is
+measured for each rule, since rules look back by windows of their own. Each rule and label has a
+state: pending while the figure has not been above for long enough, firing, then cleared.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Severity = Literal["info", "warning", "critical"]
 Phase = Literal["pending", "firing", "cleared"]
-Figures = dict[str, dict[str, float]]
+Figures = dict[str, dict[str, float]]  # by rule, by label
 Key = tuple[str, str]
 
 SHIPPED = Path(__file__).with_name("alert_rules.yaml")
@@ -100,7 +100,7 @@ def evaluate(
     found: dict[Key, AlertState] = {}
     changes: list[Change] = []
     for rule in rules.values():
-        values = figures.get(rule.figure, {})
+        values = figures.get(rule.name, {})
         for label in {*values, *(key[1] for key in states if key[0] == rule.name)}:
             before = states.get((rule.name, label))
             state, change = _step(rule, label, values.get(label, 0.0), before, now)

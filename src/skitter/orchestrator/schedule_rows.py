@@ -115,7 +115,10 @@ def read_history(
     query = select(ticks).where(ticks.c.schedule == name)
     if before is not None:
         query = query.where(ticks.c.at_ms < ms_of(before))
-    return [tick_of(row) for row in connection.execute(query.order_by(ticks.c.at_ms.desc()).limit(limit))]
+    return [
+        tick_of(row)
+        for row in connection.execute(query.order_by(ticks.c.at_ms.desc()).limit(limit))
+    ]
 
 
 def write_tick(connection: Connection, tick: Tick, *, now: datetime) -> None:
@@ -128,7 +131,9 @@ def write_tick(connection: Connection, tick: Tick, *, now: datetime) -> None:
 def delete_ticks(connection: Connection, before: datetime, *, limit: int) -> int:
     """Forget old ticks that are over; how many there were."""
     over = and_(ticks.c.at_ms < ms_of(before), ticks.c.state.not_in((*OPEN, "submitted")))
-    rows = connection.execute(select(ticks.c.schedule, ticks.c.at_ms).where(over).limit(limit)).all()
+    rows = connection.execute(
+        select(ticks.c.schedule, ticks.c.at_ms).where(over).limit(limit)
+    ).all()
     for name, at_ms in rows:
         connection.execute(delete(ticks).where(ticks.c.schedule == name, ticks.c.at_ms == at_ms))
     return len(rows)
@@ -179,4 +184,3 @@ def _insert(connection: Connection, table: Any) -> Any:
     """An insert that may meet a row that is there, in either database."""
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     return dialect.insert(table)
-

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from skitter.jobs.submission import Submission
 from skitter.orchestrator.errors import ScheduleStands, UnknownSchedule
-from skitter.orchestrator.schedule import Schedule, Tick, moment_of
+from skitter.orchestrator.schedule import Schedule, Tick, job_id, moment_of
 from skitter.orchestrator.schedule_rows import (
     delete_schedule,
     insert_schedule,
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 NEXT = 5
 _Views = list["ScheduleView"]  # `list` is a method below
+_Moments = list[datetime]
+_Ticks = list[Tick]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,17 +116,18 @@ class Schedules:
         schedule = (await self.show(name)).schedule
         now = moment_of(_ms(datetime.now(UTC)))
         await self._store.write(lambda found: insert_tick(found, name, now))
-        tick = (await self.history(name, limit=1))[0]
+        job = job_id(name, now, manual=True)
+        tick = Tick(schedule=name, at=now, state="claimed", job=job, manual=True)
         return await self._ticking.run(schedule, tick)
 
-    async def ticks(self, name: str, *, count: int = NEXT) -> list[datetime]:
+    async def ticks(self, name: str, *, count: int = NEXT) -> _Moments:
         """When it ticks next, whether it is paused or not."""
         schedule = (await self.show(name)).schedule
         return schedule.check().ticks(datetime.now(UTC), count=count)
 
     async def history(
         self, name: str, *, limit: int = 50, before: datetime | None = None
-    ) -> list[Tick]:
+    ) -> _Ticks:
         """What became of its ticks, the newest first; before a moment, to go on from there."""
         return await self._store.read(
             lambda found: read_history(found, name, limit=limit, before=before)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-AT_ONCE = 200
+AT_ONCE = 1000
 
 
 class Ticker:
@@ -84,9 +84,7 @@ class Ticker:
 
     async def _settle(self) -> int:
         """Ticks that are claimed or wait; those of a schedule that is gone went with it."""
-        ticks = await self._store.read(
-            lambda found: read_ticks(found, states=OPEN, limit=AT_ONCE)
-        )
+        ticks = await self._store.read(lambda found: read_ticks(found, states=OPEN, limit=AT_ONCE))
         schedules = await self._store.read(_by_name) if ticks else {}
         settled = 0
         for tick in ticks:

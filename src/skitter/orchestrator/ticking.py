@@ -65,9 +65,7 @@ class Ticking:
             log.error("tick failed", schedule=schedule.name, error=str(error))  # noqa: TRY400
             settled = replace(tick, state="failed", note=error.summary)
         if settled != tick:
-            await self._store.write(
-                lambda found: write_tick(found, settled, now=datetime.now(UTC))
-            )
+            await self._store.write(lambda found: write_tick(found, settled, now=datetime.now(UTC)))
         return settled
 
     async def _settle(self, schedule: Schedule, tick: Tick) -> Tick:
@@ -128,11 +126,8 @@ class Ticking:
                 found, states=("submitted",), schedule=schedule.name, limit=MOST_LIVE
             )
         )
-        live = []
-        for other in earlier:
-            if other.job != tick.job and await self._is_live(other.job):
-                live.append(other.job)
-        return live
+        others = [other.job for other in earlier if other.job != tick.job]
+        return [job for job in others if await self._is_live(job)]
 
     async def _is_live(self, job: str) -> bool:
         try:

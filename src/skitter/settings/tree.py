@@ -28,6 +28,13 @@ from skitter.settings.kinds import (
     SinkUrls,
     Statuses,
 )
+from skitter.settings.orchestration import (
+    AlertSettings,
+    AutoscaleSettings,
+    HealthSettings,
+    OrchestratorSettings,
+    RetentionSettings,
+)
 from skitter.settings.section import Section
 from skitter.settings.services import JobsSettings, StoreSettings
 
@@ -373,3 +380,8 @@ class Settings(Section):
     worker: WorkerSettings = WorkerSettings()
     store: StoreSettings = StoreSettings()
     jobs: JobsSettings = JobsSettings()
+    orchestrator: OrchestratorSettings = OrchestratorSettings()
+    retention: RetentionSettings = RetentionSettings()
+    alerts: AlertSettings = AlertSettings()
+    autoscale: AutoscaleSettings = AutoscaleSettings()
+    health: HealthSettings = HealthSettings()

@@ -102,6 +102,16 @@ class Supervisor:
         """How many children there are to be."""
         return len(self._places)
 
+    @property
+    def ready(self) -> int:
+        """How many of them are at work."""
+        return sum(child.ready and not child.leaving for child in self._children)
+
+    @property
+    def memory(self) -> int:
+        """The bytes that all children have resident."""
+        return sum(child.memory() or 0 for child in self._children)
+
     def stop(self) -> None:
         """The first call drains all children; the second ends them at once."""
         if self._draining.is_set():

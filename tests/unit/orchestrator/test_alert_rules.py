@@ -22,7 +22,7 @@ class Watch:
         self.states: dict[Key, AlertState] = {}
 
     def at(self, now: float, **values: float) -> list[str]:
-        figures: Figures = {self.rule.figure: values}
+        figures: Figures = {self.rule.name: values}
         self.states, changes = evaluate(self.rules, figures, self.states, now=now)
         return [f"{change.state.label} {change.kind}" for change in changes]
 
