@@ -38,6 +38,7 @@ from skitter.cli import (
     recipe,
     schedule,
     status,
+    up,
     worker,
 )
 from skitter.cli.options import Sets
@@ -71,6 +72,7 @@ app.command()(init.init)
 app.command()(items.items)
 app.command()(push.push)
 app.command()(status.status)
+app.command()(up.up)
 app.command()(worker.worker)
 app.command()(worker.workers)
 
