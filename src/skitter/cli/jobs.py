@@ -12,7 +12,7 @@ from rich.console import Console
 from skitter.cli.asking import ask_services, tell_json
 from skitter.cli.jobs_view import errors_table, job_table, jobs_table, requests_table
 from skitter.cli.options import Json, Sets
-from skitter.cli.stored import since_text
+from skitter.cli.stored import time_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -52,7 +52,8 @@ def list_jobs(
     """
     filters: dict[str, Any] = {
         "state": state, "outcome": outcome, "spider": spider, "project": project, "text": text,
-        "label": _label(label), "since": _time(since), "until": _time(until),
+        "label": _label(label), "since": _time("--since", since),
+        "until": _time("--until", until),
     }  # fmt: skip
     given = {name: value for name, value in filters.items() if value is not None}
 
@@ -227,6 +228,6 @@ def _label(text: str | None) -> tuple[str, str] | None:
     return name, value
 
 
-def _time(text: str | None) -> datetime | None:
-    found = since_text(text)
+def _time(option: str, text: str | None) -> datetime | None:
+    found = time_of(option, text)
     return datetime.fromisoformat(found) if found else None

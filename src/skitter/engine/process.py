@@ -92,7 +92,11 @@ async def open_process(settings: Settings, *, concurrency: int) -> AsyncIterator
                     frontier,
                     sink=sink,
                     # As much again as the engine runs lies ready: it never waits for the server.
-                    bounds=Bounds(in_hand=max(IN_HAND, 4 * concurrency), prefetch=concurrency),
+                    bounds=Bounds(
+                        in_hand=max(IN_HAND, 4 * concurrency),
+                        prefetch=concurrency,
+                        body_bytes=settings.worker.room_for_bodies(),
+                    ),
                     egresses=proxies.egresses,
                     renew_margin_s=settings.frontier.renew_margin_s,
                 ) as intake,

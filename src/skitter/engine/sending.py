@@ -62,6 +62,7 @@ class Sending:
             request._body,  # noqa: SLF001
             meta.get("download_timeout", NO_TIMEOUT_S),
             _proxy(request) if meta.get("proxy") else "",
+            head.may_send,
         )
         answer = await self._fetcher.fetch(asked, reception)
         request.meta["download_latency"] = head.at - head.begun
@@ -108,11 +109,15 @@ class _Reception:
     def head(self, status: int, headers: Sequence[tuple[bytes, bytes]]) -> bool:
         """The host's clock, Content-Length against the bounds, and whoever listens."""
         self.headers = headers_of(headers)
-        self._head.arrived(status, self.headers)
+        head = self._head
+        head.arrived(status, self.headers)
         lengths = dict.get(self.headers, b"Content-Length")
         length = int(lengths[-1]) if lengths and lengths[-1].isdigit() else None
-        if length and self._request.method != "HEAD":
-            self._check(length, expected=True)
+        if self._request.method == "HEAD":
+            head.body.expect(0)
+        else:
+            self._check(length or 0, expected=True)
+            head.body.expect(length)
         if self._sending.hears(signals.headers_received):
             self._tell(signals.headers_received, headers=self.headers, body_length=length)
         return self.stop is None
@@ -124,7 +129,16 @@ class _Reception:
         if self.stop:
             return False
         self._check(received, expected=False)
+        self._head.body.received(received)
         return True
+
+    def crowded(self) -> bool:
+        """Whether the bodies in hand leave no room for more of this one."""
+        return self._head.body.crowded()
+
+    async def room(self) -> None:
+        """Wait for it."""
+        await self._head.body.room()
 
     def _check(self, size: int, *, expected: bool) -> None:
         if self._max and size > self._max:

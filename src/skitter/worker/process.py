@@ -107,7 +107,11 @@ class WorkerProcess:
         return MeasuredIntake(
             frontier,
             sink=sink,
-            bounds=Bounds(in_hand=4 * most, prefetch=most),
+            bounds=Bounds(
+                in_hand=4 * most,
+                prefetch=most,
+                body_bytes=self._settings.worker.room_for_bodies(),
+            ),
             egresses=proxies.egresses,
             shards=self._orders.restriction.shards or None,
             renew_margin_s=self._settings.frontier.renew_margin_s,

@@ -91,7 +91,7 @@ class Crew:
 
 def supervisor_of(settings: Settings, frontier: Frontier, *, plan: Plan, crew: Crew) -> Supervisor:
     """A supervisor of worker processes, not running yet."""
-    return Supervisor(plan, start=_starter(settings, crew), bury=_burier(frontier))
+    return Supervisor(plan, start=_starter(_bounded(settings, plan), crew), bury=_burier(frontier))
 
 
 def find_project(folder: Path) -> Path:
@@ -117,6 +117,12 @@ def plan_of(settings: Settings) -> Plan:
         memory=worker.memory or share,
         restarts=worker.restarts,
     )
+
+
+def _bounded(settings: Settings, plan: Plan) -> Settings:
+    """A child is told what it may take: how many others share the cgroup it cannot see."""
+    worker = settings.worker.model_copy(update={"memory": plan.memory})
+    return settings.model_copy(update={"worker": worker})
 
 
 class _Stop:
