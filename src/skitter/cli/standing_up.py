@@ -62,7 +62,7 @@ async def stand_up(orders: Orders, *, tell: Callable[[Standing], None]) -> int:
         key = await services.keys.create_first()
         supervisor = supervisor_of(settings, services.frontier, plan=plan, crew=orders.crew)
         _heed_signals(supervisor)
-        duties = Duties(services)
+        duties = Duties(services, spiders=orders.spiders)
         workers = _workers(settings, plan, scaling=scaling is not None)
 
         def up(address: str) -> None:
