@@ -15,7 +15,7 @@ class AccessError(SkitterError):
 class NoKey(AccessError):
     """This needs a key, and none was given.
 
-    Send it as `Authorization: Bearer sk_…`; `skitter keys create` makes one.
+    Send it in the header Authorization, after the word Bearer; `skitter keys create` makes one.
     """
 
 

@@ -20,7 +20,7 @@ from skitter.access import Principal, Role
 from skitter.access_errors import BadMessage, NotAllowed, OtherProject, TooManyAtOnce
 from skitter.api.health import check_parts
 from skitter.api.kinds import Told
-from skitter.api.problems import status_of
+from skitter.api.problems import MEDIA_TYPE, status_of
 from skitter.compat.scrapy_cluster import Desk, read_message
 from skitter.compat.scrapy_cluster.counts import FeedCounts
 from skitter.compat.scrapy_cluster.crawls import DEFAULT_PROJECT
@@ -120,7 +120,12 @@ class Feed:
 
 
 def _failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    told = {"model": WrappedOut, "description": "Refused, with the reason in `error`."}
+    """In the wrapper, or as a problem where it did not come that far: no key, too much."""
+    told = {
+        "model": WrappedOut,
+        "description": "Refused, with the reason in `error`, or as a problem.",
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
     return dict.fromkeys(statuses, told)
 
 
@@ -148,7 +153,7 @@ async def index(request: Request) -> IndexOut:
 @router.post(
     "/feed",
     response_model=WrappedOut,
-    responses=_failures(400, 401, 403, 404, 409, 413, 422, 429, 500, 503),
+    responses=_failures(400, 401, 403, 404, 409, 413, 422, 429, 503),
     openapi_extra=_body(
         {"url": "http://books.example", "appid": "testapp", "crawlid": "abc123", "maxdepth": 1}
     ),

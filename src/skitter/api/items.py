@@ -14,11 +14,11 @@ from skitter.access import Principal
 from skitter.access_errors import OtherProject
 from skitter.api.asking import Served, Viewer, job_for, refusals
 from skitter.api.exporting import Exports, exported
-from skitter.api.item_pages import read_page
+from skitter.api.item_pages import read_all, read_page
 from skitter.api.kinds import Cursor, Filter, Limit, Told
 from skitter.api.times import as_stored
 from skitter.services import Services
-from skitter.sinks import Wanted, read_stored
+from skitter.sinks import Wanted
 from skitter.sinks.columns import Selection
 
 if TYPE_CHECKING:
@@ -129,9 +129,7 @@ async def export_items(  # noqa: PLR0913, PLR0917 - each is a parameter of its o
     wanted = Wanted(job, spider, kind, as_stored(since))
     names = [name.strip() for name in fields.split(",") if name.strip()]
     exports: Exports = request.app.state.exports
-    chunks = await exported(
-        exports, form, lambda: read_stored(place, wanted), Selection(names, bare)
-    )
+    chunks = await exported(exports, form, lambda: read_all(place, wanted), Selection(names, bare))
     name = f"{job or 'items'}.{form}"
     headers = {"Content-Disposition": f'attachment; filename="{_plain(name)}"'}
     return StreamingResponse(chunks, media_type=MEDIA_TYPES[form], headers=headers)

@@ -8,6 +8,7 @@ from fastapi.openapi.utils import get_openapi
 
 from skitter import __version__
 from skitter.api.guard import OPEN
+from skitter.api.problems import MEDIA_TYPE
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -48,8 +49,8 @@ def make_schema(app: FastAPI) -> dict[str, Any]:
 
 
 def _problems_only(operation: dict[str, Any]) -> None:
-    """A refusal is a problem and nothing else, whatever FastAPI adds."""
-    for status, response in operation["responses"].items():
+    """A problem comes as problem+json alone, whatever FastAPI adds."""
+    for response in operation["responses"].values():
         content = response.get("content", {})
-        if status.startswith(("4", "5")) and "application/problem+json" in content:
-            response["content"] = {"application/problem+json": content["application/problem+json"]}
+        if MEDIA_TYPE in content and content.get("application/json", {}) == content[MEDIA_TYPE]:
+            del content["application/json"]

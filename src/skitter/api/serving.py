@@ -124,6 +124,7 @@ def _config(
         ssl_certfile=cert,
         ssl_keyfile=key,
         log_config=None,
+        log_level="warning",
         access_log=False,
         server_header=False,
         proxy_headers=False,

@@ -10,7 +10,6 @@ import typer
 from skitter.frontier.opening import open_frontier
 from skitter.lab.run import run_fast
 from skitter.logs import setup_logs
-from skitter.services import open_services
 from skitter.settings import load_settings, parse_sets
 
 if TYPE_CHECKING:
@@ -40,6 +39,8 @@ def ask_services(
     """The same of all services: jobs with their history, too."""
     settings = load_settings(parse_sets(sets or []))
     setup_logs(settings.log)
+
+    from skitter.services import open_services  # noqa: PLC0415 - half a second: the SQL toolkit
 
     async def asked() -> Answer:
         async with open_services(settings, guest=True) as services:

@@ -13,7 +13,6 @@ from rich.console import Console
 
 from skitter.cli import crawl_report
 from skitter.cli.asking import tell_json
-from skitter.cli.crawling import crawl as run_crawl
 from skitter.cli.exporting import check_form, export_job
 from skitter.cli.job_options import (
     Allow,
@@ -163,15 +162,23 @@ def settings_for(
 
 def _finish(order: Order) -> int:
     """Crawl, tell what came of it, and the code that says it."""
+    from skitter.cli import crawling  # noqa: PLC0415 - loads all services
+
     settings = order.settings
     log = settings.embedded.dir / "crawl.log"
     with screen(log) as shown:
         setup_logs(settings.log)
         if order.target.told:
             shown.say(order.target.told)
-        crew = crew_for(order.target)
+        work = crawling.Order(
+            settings=settings,
+            submission=order.submission,
+            crew=crew_for(order.target),
+            spiders=project_spiders,
+            screen=shown,
+        )
         # Not on uvloop, which cannot put children in process groups of their own.
-        ended = asyncio.run(run_crawl(settings, order.submission, crew=crew, screen=shown))
+        ended = asyncio.run(crawling.crawl(work))
     exported = _export(order, ended)
     sinks = settings.items.sink
     if order.as_json:

@@ -9,25 +9,30 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from skitter.cli.watching import Watch, by_reason
-from skitter.errors import CannotCrawl, JobEnded
+from skitter.errors import CannotCrawl, JobEnded, UnknownJob
+from skitter.orchestrator.finisher import Finisher
 from skitter.service_errors import JobStands
 from skitter.services import Services, open_services
-from skitter.worker.run import Crew, plan_of, supervisor_of, tending
+from skitter.worker.run import plan_of, supervisor_of, tending
 
 if TYPE_CHECKING:
     from skitter.cli.progress import Snapshot
     from skitter.cli.screens import Screen
     from skitter.frontier.live_jobs import JobRecord
     from skitter.jobs.submission import Submission
+    from skitter.orchestrator.run_judge import Spiders
     from skitter.settings import Settings
+    from skitter.worker.run import Crew
     from skitter.worker.supervisor import Supervisor
 
 LOOK_S = 0.5
+FINISH_S = 30.0
 TROUBLE_S = 10.0
 """How long a spider may fail to start before the crawl is given up."""
 
@@ -43,17 +48,28 @@ class Ended:
     signal: int = 0
 
 
-async def crawl(settings: Settings, submission: Submission, *, crew: Crew, screen: Screen) -> Ended:
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What is to be crawled, and by whom. spiders are those whose gates count."""
+
+    settings: Settings
+    submission: Submission
+    crew: Crew
+    spiders: Spiders
+    screen: Screen
+
+
+async def crawl(order: Order) -> Ended:
     """Crawl until the job has ended, or a signal says to stop."""
-    plan = plan_of(settings)
+    settings, plan = order.settings, plan_of(order.settings)
     async with (
         open_services(settings, worker=plan.name) as services,
         tending(services.frontier, tick_s=settings.frontier.caretaker_tick_s),
     ):
-        job, resumed = await stand(services, submission)
-        screen.say(f"{'Going on with' if resumed else 'Crawling'} {job}")
-        supervisor = supervisor_of(settings, services.frontier, plan=plan, crew=crew)
-        running = _Running(services, job, supervisor, screen=screen, new=not resumed)
+        job, resumed = await stand(services, order.submission)
+        order.screen.say(f"{'Going on with' if resumed else 'Crawling'} {job}")
+        supervisor = supervisor_of(settings, services.frontier, plan=plan, crew=order.crew)
+        running = _Running(services, order, supervisor, job=job, new=not resumed)
         return replace(await running.run(), resumed=resumed)
 
 
@@ -74,12 +90,13 @@ class _Running:
     """A job, the workers that this process runs for it, and what is seen of them."""
 
     def __init__(
-        self, services: Services, job: str, supervisor: Supervisor, *, screen: Screen, new: bool
+        self, services: Services, order: Order, supervisor: Supervisor, *, job: str, new: bool
     ) -> None:
         self._services = services
         self._job = job
         self._supervisor = supervisor
-        self._screen = screen
+        self._screen = order.screen
+        self._spiders = order.spiders
         self._new = new
         self._watch = Watch(services.frontier, job)
         self._signal = 0
@@ -95,9 +112,11 @@ class _Running:
                 self._supervisor.stop()
             await self._drain(working)
         record, last = await self._watch.look()
-        if self._signal and record.state != "ended":
-            record = await self._put_down(record)
         errors = by_reason(await self._services.frontier.stats.errors(self._job))
+        if record.state == "ended":
+            record = await self._finish(record)
+        elif self._signal:
+            record = await self._put_down(record)
         return Ended(record, last, errors, resumed=False, signal=self._signal)
 
     def _heed_signals(self) -> None:
@@ -140,6 +159,18 @@ class _Running:
                 self._screen.show(snapshot)
             await asyncio.wait({working}, timeout=LOOK_S)
         await working
+
+    async def _finish(self, record: JobRecord) -> JobRecord:
+        """See the job to its end: gates, files, history; what cannot be done now is done later."""
+        services, deadline = self._services, time.monotonic() + FINISH_S
+        finisher = Finisher(
+            services.frontier, services.store, services.settings, spiders=self._spiders
+        )
+        with suppress(UnknownJob):  # forgotten already, where retention is short
+            while "filed" not in record.notes and time.monotonic() < deadline:
+                await finisher.tend()
+                record = await services.frontier.jobs.record(self._job)
+        return record
 
     async def _put_down(self, record: JobRecord) -> JobRecord:
         """Pause what nobody works on any more."""

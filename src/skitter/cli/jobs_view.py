@@ -22,12 +22,11 @@ FINE = ("finished", "limit reached")
 
 def jobs_table(jobs: Sequence[JobView]) -> Table:
     """A line for each, narrow enough for 80 columns."""
-    table = Table(box=None, padding=(0, 1), header_style="dim")
-    table.add_column("job", no_wrap=True, overflow="ellipsis", min_width=16)
-    table.add_column("state", no_wrap=True)
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("job", overflow="fold", min_width=24)  # whole: it is what is typed next
+    table.add_column("state", no_wrap=True, min_width=9)
     for name in ("pages", "items", "errors", "pending"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("submitted", no_wrap=True)
+        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
     for job in jobs:
         figures = job.figures
         table.add_row(
@@ -37,7 +36,6 @@ def jobs_table(jobs: Sequence[JobView]) -> Table:
             f"{figures.items:,}",
             f"{figures.retries + figures.buried:,}",
             f"{figures.queued + figures.leased + figures.delayed:,}",
-            job.created_at.strftime("%m-%d %H:%M"),
         )
     return table
 

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from skitter import __version__
 from skitter.cli import (
+    alerts,
     api,
     crawl,
     demo,
@@ -31,11 +32,14 @@ from skitter.cli import (
     jobs_submit,
     keys,
     lab,
+    orchestrator,
     push,
     quality,
     quarantine,
     recipe,
+    schedule,
     status,
+    up,
     worker,
 )
 from skitter.cli.options import Sets
@@ -56,6 +60,9 @@ app.add_typer(lab.app, name="lab")
 app.add_typer(quality.app, name="quality")
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(recipe.app, name="recipe")
+app.add_typer(alerts.app, name="alerts")
+app.add_typer(orchestrator.app, name="orchestrator")
+app.add_typer(schedule.app, name="schedule")
 app.command()(api.api)
 app.command()(crawl.crawl)
 app.command()(demo.demo)
@@ -67,6 +74,7 @@ app.command()(init.init)
 app.command()(items.items)
 app.command()(push.push)
 app.command()(status.status)
+app.command()(up.up)
 app.command()(worker.worker)
 app.command()(worker.workers)
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skitter.errors import NoSpiders
 from skitter.worker.orders import Restriction
 from skitter.worker.run import Crew, find_project
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from skitter.cli.target import Target
 
 SHIPPED = "skitter.spiders"
@@ -24,15 +27,23 @@ def in_project() -> bool:
     return True
 
 
-def project_spiders() -> list[str]:
-    """Their names; none where there is no project. The project's code is loaded for it."""
-    if not in_project():
-        return []
+def project_spiders() -> Mapping[str, type[Any]]:
+    """Their classes by name; none where there is no project. Its code is loaded for it, once."""
+    return _loaded(shipped=False) if in_project() else {}
+
+
+def spider_classes() -> Mapping[str, type[Any]]:
+    """The same, and those that come with Skitter."""
+    return _loaded(shipped=True)
+
+
+@cache
+def _loaded(*, shipped: bool) -> Mapping[str, type[Any]]:
     from skitter.worker.project import Project, load_settings  # noqa: PLC0415 - loads Scrapy
 
     project = Project(load_settings())
-    project.load()
-    return list(project.spiders)
+    project.load(() if in_project() else (SHIPPED,), shipped=shipped)
+    return project.spiders
 
 
 def crew_for(target: Target) -> Crew:

@@ -5,23 +5,26 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from skitter.errors import NoSpiders
 from skitter.frontier import Caretaker
 from skitter.worker.cgroup import cores, memory_limit
+from skitter.worker.health import serving_health
+from skitter.worker.health_told import worker_health
 from skitter.worker.nursling import Nursling
 from skitter.worker.orders import Orders, Restriction
 from skitter.worker.supervisor import OK, Plan, Supervisor
 from skitter.worker.waiting import open_patiently
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable
 
     from skitter.frontier import Frontier
     from skitter.settings import Settings
@@ -32,6 +35,7 @@ SHARE = 0.8  # of the cgroup's memory; the rest is for the parent and for what n
 EVERYTHING = Restriction()
 LEAST_SILENCE_S = 5.0
 STOPPING = (signal.SIGTERM, signal.SIGINT)
+Beside = Callable[["Frontier", Supervisor], Coroutine[Any, Any, None]]
 
 
 async def run_worker(
@@ -39,11 +43,19 @@ async def run_worker(
     *,
     modules: tuple[str, ...] = (),
     restriction: Restriction | None = None,
+    beside: Beside | None = None,
+    processes: int | None = None,
 ) -> int:
-    """Run a worker until a signal ends it; the exit code."""
+    """Run a worker until a signal ends it; the exit code.
+
+    beside runs as long as the worker does, and may change how many processes it has; then it
+    begins with so many.
+    """
     if not modules:
         find_project(Path.cwd())
     plan = plan_of(settings)
+    if processes is not None:
+        plan = replace(plan, processes=processes)
     log.info("worker starts", processes=plan.processes, memory=plan.memory)
     stop = _Stop()
     with suppress(asyncio.CancelledError):
@@ -54,7 +66,15 @@ async def run_worker(
             crew = Crew(modules=modules, restriction=restriction or EVERYTHING)
             supervisor = supervisor_of(settings, frontier, plan=plan, crew=crew)
             stop.then(supervisor.stop)
-            return await supervisor.run()
+            async with (
+                _accompanied(beside, frontier, supervisor),
+                serving_health(
+                    worker_health(frontier, supervisor),
+                    host=settings.health.host,
+                    port=settings.health.worker_port,
+                ),
+            ):
+                return await supervisor.run()
     return OK
 
 
@@ -142,7 +162,7 @@ def _starter(settings: Settings, crew: Crew) -> Callable[[str], Awaitable[Nursli
 def _burier(frontier: Frontier) -> Callable[[str], Awaitable[None]]:
     async def bury(name: str) -> None:
         reaped = await frontier.reap(name)
-        await frontier.workers.forget(name)
+        await frontier.workers.forget(name, dead=True)
         if reaped:
             log.warning("leases of a dead child given back", child=name, leases=reaped)
 
@@ -150,15 +170,32 @@ def _burier(frontier: Frontier) -> Callable[[str], Awaitable[None]]:
 
 
 @asynccontextmanager
-async def tending(frontier: Frontier, *, tick_s: float) -> AsyncIterator[None]:
-    """The frontier's caretaker, as long as the block runs."""
-    tending = asyncio.create_task(_tend(frontier, tick_s))
+async def _accompanied(
+    beside: Beside | None, frontier: Frontier, supervisor: Supervisor
+) -> AsyncIterator[None]:
+    """What runs beside the supervisor, if anything does."""
+    if beside is None:
+        yield
+        return
+    running = asyncio.create_task(beside(frontier, supervisor))
     try:
         yield
     finally:
-        tending.cancel()
+        running.cancel()
         with suppress(asyncio.CancelledError):
-            await tending
+            await running
+
+
+@asynccontextmanager
+async def tending(frontier: Frontier, *, tick_s: float) -> AsyncIterator[None]:
+    """The frontier's caretaker, as long as the block runs."""
+    caring = asyncio.create_task(_tend(frontier, tick_s))
+    try:
+        yield
+    finally:
+        caring.cancel()
+        with suppress(asyncio.CancelledError):
+            await caring
 
 
 async def _tend(frontier: Frontier, tick_s: float) -> None:
