@@ -19,6 +19,7 @@ from rich.text import Text
 from skitter import __version__
 from skitter.cli import (
     alerts,
+    backup,
     demo,
     export,
     items,
@@ -48,6 +49,8 @@ app.add_typer(recipe.app, name="recipe")
 app.add_typer(alerts.app, name="alerts")
 app.add_typer(orchestrator.app, name="orchestrator")
 app.add_typer(schedule.app, name="schedule")
+app.command()(backup.backup)
+app.command()(backup.restore)
 app.command()(demo.demo)
 app.command()(export.export)
 app.command()(export.finalise)
