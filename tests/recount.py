@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _KNOWN = re.compile(
     r"(m|z|due|x|xt|hp|hf|hx|e|eg|ev|ex|maybe|sweep|unpark|tell|live|exp|chg|ended|old|ids|nos|uq|said|ws"
+    r"|wl"
     r"|(h|l|d|xj|j|f|b|k|lock|p|J|hold|t|td):.+|r[123].{8})",
     re.DOTALL,
 )

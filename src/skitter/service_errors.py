@@ -46,3 +46,7 @@ class BadCursor(SkitterError):
 
 class NothingFailed(SkitterError):
     """Nothing of the job {job} failed that could be tried again."""
+
+
+class ActionFailed(SkitterError):
+    """What a job asks for at its end could not be done: {reason}"""

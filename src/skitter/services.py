@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from skitter.access import Audit, Keys
 from skitter.frontier.opening import open_frontier
 from skitter.jobs.service import Jobs
+from skitter.orchestrator.alerts import Alerts
+from skitter.orchestrator.schedules import Schedules
 from skitter.store import Store
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ class Services:
     frontier: Frontier
     store: Store
     jobs: Jobs
+    schedules: Schedules
+    alerts: Alerts
     keys: Keys
     audit: Audit
 
@@ -39,4 +43,14 @@ async def open_services(
         open_frontier(settings, worker=worker, guest=guest) as frontier,
         await Store.open(settings.store.url) as store,
     ):
-        yield Services(settings, frontier, store, Jobs(frontier, store), Keys(store), Audit(store))
+        jobs = Jobs(frontier, store)
+        yield Services(
+            settings=settings,
+            frontier=frontier,
+            store=store,
+            jobs=jobs,
+            schedules=Schedules(frontier, store, jobs),
+            alerts=Alerts(store, settings.alerts),
+            keys=Keys(store),
+            audit=Audit(store),
+        )

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from skitter import __version__
 from skitter.cli import (
+    alerts,
     api,
     demo,
     dlq,
@@ -28,10 +29,12 @@ from skitter.cli import (
     items,
     keys,
     lab,
+    orchestrator,
     push,
     quality,
     quarantine,
     recipe,
+    schedule,
     status,
     worker,
 )
@@ -52,6 +55,9 @@ app.add_typer(lab.app, name="lab")
 app.add_typer(quality.app, name="quality")
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(recipe.app, name="recipe")
+app.add_typer(alerts.app, name="alerts")
+app.add_typer(orchestrator.app, name="orchestrator")
+app.add_typer(schedule.app, name="schedule")
 app.command()(api.api)
 app.command()(demo.demo)
 app.command()(doctor.doctor)

@@ -15,6 +15,7 @@ from rich.table import Table
 from skitter.cli.options import Sets
 from skitter.frontier.opening import open_frontier
 from skitter.logs import setup_logs
+from skitter.orchestrator.local_scaling import Scaling, autoscale_flags
 from skitter.settings import Settings, load_settings, parse_sets
 from skitter.worker.orders import Restriction, parse_shards
 from skitter.worker.run import run_worker
@@ -23,6 +24,7 @@ Words = list[str] | None
 
 
 def worker(
+    *,
     project: Annotated[
         Path | None,
         typer.Option(
@@ -44,6 +46,12 @@ def worker(
     processes: Annotated[
         int | None, typer.Option(min=1, max=1024, help="How many; unsaid, one for each core.")
     ] = None,
+    autoscale: Annotated[
+        str, typer.Option(metavar="MIN-MAX", help="As many processes as there is work for: 0-8.")
+    ] = "",
+    health_port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Where to tell health and figures.")
+    ] = None,
     sets: Sets = None,
 ) -> None:
     """Run the spiders of a Scrapy project for all jobs that there are, until a signal ends it.
@@ -57,19 +65,30 @@ def worker(
     skitter worker --project shop --processes 4 --set redis.url=redis://queue:6379
 
     skitter worker --spiders shop.spiders.prices --only prices --shards 0-7
+
+    skitter worker --autoscale 0-8
     """
     if project is not None:
         os.chdir(project)
     flags = parse_sets(sets or [])
     if processes is not None:
         flags["worker.processes"] = processes
-    settings = load_settings(flags)
+    if health_port is not None:
+        flags["health.worker_port"] = health_port
+    settings = load_settings(flags | autoscale_flags(autoscale))
     restriction = Restriction(
         only=tuple(only or ()), hosts=tuple(hosts or ()), shards=parse_shards(shards)
     )
     setup_logs(settings.log, worker=settings.worker.name())
-    code = asyncio.run(run_worker(settings, modules=tuple(spiders or ()), restriction=restriction))
-    raise typer.Exit(code)
+    scaling = Scaling(settings, restriction) if autoscale else None
+    work = run_worker(
+        settings,
+        modules=tuple(spiders or ()),
+        restriction=restriction,
+        beside=scaling.run if scaling else None,
+        processes=scaling.begin if scaling else None,
+    )
+    raise typer.Exit(asyncio.run(work))
 
 
 def workers(

@@ -73,6 +73,16 @@ class DeadLetters:
             counts[letter.reason] += 1
         return dict(counts)
 
+    async def older(self, *, than_ms: int, limit: int = PAGE) -> list[DeadLetter]:
+        """Some of those that were given up before a time (server ms)."""
+        found: list[DeadLetter] = []
+        for shard, prefix in enumerate(self._shards.prefixes):
+            ids = await self._shards.command(
+                "ZRANGEBYSCORE", f"{prefix}xt", "-inf", than_ms, "LIMIT", 0, limit
+            )
+            found += await self._read(shard, ids) if ids else []
+        return found[:limit]
+
     async def replay(
         self, letters: Sequence[DeadLetter], *, edit: Callable[[Request], Request] | None = None
     ) -> list[bool]:

@@ -17,6 +17,7 @@ from skitter.frontier.adding import Adding
 from skitter.frontier.cookies import CookieJars
 from skitter.frontier.dead import DeadLetters
 from skitter.frontier.egresses import Egresses
+from skitter.frontier.endings import Endings
 from skitter.frontier.events import JobEvents
 from skitter.frontier.hosts import Hosts
 from skitter.frontier.keys import shard_of_host
@@ -46,9 +47,9 @@ _OUTCOMES = {"done": "d", "retry": "r", "bury": "b"}
 class Frontier:
     """One process's way to the frontier. Open it with `connect`, close it when done.
 
-    jobs, events, dead, hosts, egresses, cookies, robots, stats, lanes and workers are its parts:
-    live jobs and what happens to them, dead letters, hosts and their policies, how egresses stand,
-    cookie jars, robots.txt, figures, lanes with work, and heartbeats.
+    jobs, events, endings, dead, hosts, egresses, cookies, robots, stats, lanes and workers are its
+    parts: live jobs, what happens to them and at their end, dead letters, hosts and their policies,
+    how egresses stand, cookie jars, robots.txt, figures, lanes with work, and heartbeats.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Frontier:
         self.config = shards.config
         self.jobs = LiveJobs(shards)
         self.events = JobEvents(shards)
+        self.endings = Endings(shards, self.jobs)
         self.dead = DeadLetters(shards, self.jobs)
         self.hosts = Hosts(shards, unit=unit)
         self.egresses = Egresses(shards, self.hosts)

@@ -92,7 +92,7 @@ class Job:
     project: str = "default"
     labels: dict[str, str] = field(default_factory=dict)
     sinks: tuple[str, ...] = ()
-    gates: dict[str, Any] = field(default_factory=dict)
+    gates: dict[str, Any] | str = field(default_factory=dict)
     on_end: tuple[dict[str, Any], ...] = ()
     unique: str = ""
 

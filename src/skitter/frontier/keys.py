@@ -37,7 +37,8 @@ On shard 0:       ids, nos hash (id ↔ no);  no  counter;  eg hash how egresses
                   hosts;  ev, ex zset: those by version (m: ev) and by when they are forgotten
                   uq hash unique jobs, by what they are;  events stream;  said hash: the version of
                   each job that was announced there
-                  w:<worker> string its heartbeat;  ws zset workers by when it expires
+                  w:<worker> string its heartbeat;  ws zset workers by when it expires;
+                  wl zset workers that went without a word, by when
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ queued.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import ormsgpack
@@ -42,7 +43,10 @@ class KnownJob:
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
-    """A job as its home has it now. verb is its last change: none yet, or as `_change` has it."""
+    """A job as its home has it now. verb is its last change: none yet, or as `_change` has it.
+
+    judged, failures and notes are of what was seen to after its end.
+    """
 
     no: str
     job: Job
@@ -55,6 +59,9 @@ class JobRecord:
     expires_ms: int
     shards: tuple[int, ...]
     verb: str = ""
+    judged: bool = False
+    failures: list[dict[str, Any]] = field(default_factory=list)
+    notes: dict[str, str] = field(default_factory=dict)
 
 
 class LiveJobs:
@@ -115,7 +122,7 @@ class LiveJobs:
         fields = await self._shards.fields(key)
         if not fields:
             raise UnknownJob(job=job)
-        return _record(number, fields)
+        return record_of(number, fields)
 
     async def pause(self, job: str) -> JobRecord:
         """Lease nothing more of it; workers give back what they have not started."""
@@ -167,6 +174,14 @@ class LiveJobs:
             found += [await self.id_of(no.decode()) for no in nos]
         return found
 
+    async def live_page(self, first: int, *, limit: int) -> list[str]:
+        """Some of them, by their places in the index of each home."""
+        found: list[str] = []
+        for prefix in self._shards.prefixes:
+            nos = await self._shards.command("ZRANGE", f"{prefix}live", first, first + limit - 1)
+            found += [await self.id_of(no.decode()) for no in nos]
+        return found
+
     async def changed(self, *, limit: int) -> list[str]:
         """The ids of some jobs whose last change the store has not seen."""
         found: list[str] = []
@@ -193,7 +208,7 @@ class LiveJobs:
         flat = await self._shards.run(self._home(no), "job_attach", no, shard, clocked=False)
         if not flat:
             raise UnknownJob(job=f"number {no}")
-        await self._put(shard, _record(no, as_fields(flat)))
+        await self._put(shard, record_of(no, as_fields(flat)))
 
     async def grant_quota(self, no: str, shard: int) -> int:
         """Move page quota from a job's home to a shard; what the shard then has."""
@@ -265,7 +280,7 @@ class LiveJobs:
         answer, flat = await self._shards.run(
             self._home(no), "job_change", no, verb, value, version, shards
         )
-        return answer.decode(), _record(no, as_fields(flat)) if flat else None
+        return answer.decode(), record_of(no, as_fields(flat)) if flat else None
 
     async def _tell(self, record: JobRecord) -> None:
         for shard in record.shards:
@@ -298,7 +313,8 @@ def _spec(record: JobRecord) -> bytes:
     return ormsgpack.packb({name: value for name, value in fields.items() if value is not None})
 
 
-def _record(no: str, fields: dict[str, bytes]) -> JobRecord:
+def record_of(no: str, fields: dict[str, bytes]) -> JobRecord:
+    """The record of a hash at its home."""
     return JobRecord(
         no=no,
         job=Job.loads(fields["job"]),
@@ -311,4 +327,7 @@ def _record(no: str, fields: dict[str, bytes]) -> JobRecord:
         expires_ms=int(fields.get("expires", 0)),
         shards=tuple(sorted(int(name[3:]) for name in fields if name.startswith("at:"))),
         verb=fields.get("by", b"").decode(),
+        judged="judged" in fields,
+        failures=json.loads(fields.get("failures", b"[]")),
+        notes={name[2:]: text.decode() for name, text in fields.items() if name[:2] == "n:"},
     )

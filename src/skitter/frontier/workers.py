@@ -23,9 +23,14 @@ class Workers:
         data = ormsgpack.packb(fields)
         return int(await self._shards.run(REGISTER, "beat", name, ttl_ms, data))
 
-    async def forget(self, name: str) -> None:
-        """A worker has ended, or is known to be dead: it is listed no more."""
-        await self._shards.run(REGISTER, "beat", name, 0, b"")
+    async def forget(self, name: str, *, dead: bool = False) -> None:
+        """A worker has ended: it is listed no more. One that is found dead counts as lost."""
+        await self._shards.run(REGISTER, "beat", name, -1 if dead else 0, b"")
+
+    async def lost(self, *, within_ms: int) -> dict[str, int]:
+        """Workers that went without a word lately, and how many ms ago."""
+        flat = await self._shards.run(REGISTER, "lost", within_ms)
+        return {name.decode(): int(ago) for name, ago in zip(flat[::2], flat[1::2], strict=True)}
 
     async def list(self) -> list[dict[str, Any]]:
         """What each live worker said last, by name; the field `name` is among it."""

@@ -28,7 +28,8 @@ class IntakeStats:
     """What the process holds now, and what became of its leases since it started.
 
     settled counts all settlements that were accepted, retried and buried ones too; refused those
-    whose lease was gone; released the requests handed back untouched.
+    whose lease was gone; released the requests handed back untouched. hungry says whether the last
+    question for work found less than there was room for.
     """
 
     in_hand: int = 0
@@ -42,3 +43,4 @@ class IntakeStats:
     buried: int = 0
     refused: int = 0
     released: int = 0
+    hungry: bool = False

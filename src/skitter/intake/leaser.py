@@ -119,12 +119,14 @@ class Leaser:
         egresses = list(self._egresses())
         lanes, count = self._wanted()
         self._full = count <= 0
+        self._holding.stats.hungry = not self._full
         if self._full or not egresses:
             return LOOK_AGAIN_S if self._full else NO_EGRESS_S
         found = await self._frontier.lease(
             lanes, count=count, egresses=egresses, shards=self._shards
         )
         self._holding.stats.leased += len(found.leases)
+        self._holding.stats.hungry = len(found.leases) < count
         pages = await self._sorted(found.leases)
         if pages and pages[0].lease.alone:
             await self._run_alone(pages[0])

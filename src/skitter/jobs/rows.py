@@ -17,7 +17,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from skitter.jobs.submission import Submission
 from skitter.jobs.view import Figures, JobView, moment
-from skitter.store.tables_jobs import job_errors, job_totals, job_words, jobs
+from skitter.store.tables_jobs import job_errors, job_runs, job_totals, job_words, jobs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,7 +81,8 @@ def delete_job(connection: Connection, job: str) -> bool:
         return False
     connection.execute(delete(jobs).where(jobs.c.id == job))
     connection.execute(delete(job_words).where(job_words.c.job == job))
-    connection.execute(delete(job_errors).where(job_errors.c.job == job))
+    for table in (job_errors, job_runs):
+        connection.execute(delete(table).where(table.c.job == job))
     _count(connection, (row.project, row.state, row.outcome), -1)
     return True
 

@@ -247,7 +247,9 @@ class Jobs:
         return await self.show(record.job.id)
 
     async def _hint(self, record: JobRecord, view: JobView) -> str:
-        if view.state not in ("queued", "running") or view.figures.leased:
+        if record.state == "ended" and not view.ended:
+            return "it has run, and waits for an orchestrator to judge it by its gates"
+        if record.state != "running" or view.figures.leased:
             return ""
         return hint_of(record.job, await self._frontier.workers.list())
 

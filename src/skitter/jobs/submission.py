@@ -39,7 +39,10 @@ class Action:
 
 @dataclass(frozen=True, kw_only=True)
 class Submission:
-    """A job to be. Without seeds, the spider's start() makes its first requests."""
+    """A job to be. Without seeds, the spider's start() makes its first requests.
+
+    gates are those of `skitter.validate.gates`, or `usual` for what the spider calls so.
+    """
 
     spider: str
     id: str | None = None
@@ -59,7 +62,7 @@ class Submission:
     labels: dict[str, str] = field(default_factory=dict)
     project: str = "default"
     sinks: tuple[str, ...] = ()
-    gates: dict[str, Any] = field(default_factory=dict)
+    gates: dict[str, Any] | str = field(default_factory=dict)
     on_end: tuple[Action, ...] = ()
     unique: bool = False
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from skitter.jobs.submission import Submission
+from skitter.masking import mask_value
 
 if TYPE_CHECKING:
     from skitter.frontier.live_jobs import JobRecord
@@ -88,12 +89,12 @@ class JobView:
         return self.state == "ended"
 
     def to_json(self) -> dict[str, Any]:
-        """For machines; times are ISO 8601, in UTC."""
+        """For machines; times are ISO 8601, in UTC, and secrets are masked."""
         found = {name: value for name, value in vars(self).items() if name != "submission"}
         for name in ("created_at", "ended_at", "expires_at"):
             found[name] = found[name].isoformat() if found[name] else None
         found["figures"] = asdict(self.figures)
-        found["submission"] = self.submission.to_json() if self.submission else None
+        found["submission"] = mask_value(self.submission.to_json()) if self.submission else None
         return found
 
 
@@ -106,7 +107,12 @@ class JobPage:
 
 
 def state_of(record: JobRecord, figures: Figures) -> str:
-    """A running job that no worker has touched yet is queued."""
+    """A running job that no worker has touched yet is queued.
+
+    One with gates has not ended before it is judged by them: its outcome is not known yet.
+    """
+    if record.state == "ended" and record.job.gates and not record.judged:
+        return "running"
     return "queued" if record.state == "running" and not figures.begun else record.state
 
 
@@ -115,6 +121,7 @@ def view_of(
 ) -> JobView:
     """A live job, or one that has just ended."""
     job, figures = record.job, Figures.of(stats)
+    state = state_of(record, figures)
     return JobView(
         id=job.id,
         project=job.project,
@@ -122,14 +129,15 @@ def view_of(
         args=job.args,
         labels=job.labels,
         attrs=job.attrs,
-        state=state_of(record, figures),
-        outcome=record.outcome,
+        state=state,
+        outcome=record.outcome if state == "ended" else "",
         priority=record.priority,
         version=record.version,
         created_at=moment(record.created_ms),
-        ended_at=moment(record.ended_ms) if record.ended_ms else None,
+        ended_at=moment(record.ended_ms) if state == "ended" else None,
         expires_at=moment(record.expires_ms) if record.expires_ms else None,
         figures=figures,
+        failures=record.failures,
         hint=hint,
         submission=submission,
     )

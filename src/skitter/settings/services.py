@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pydantic import Field
 
 from skitter.settings.kinds import Seconds, SecondsOrZero, StoreUrl
@@ -24,9 +26,12 @@ class JobsSettings(Section):
     dead_letters_days: float = Field(7, ge=0, allow_inf_nan=False)
     """How long an ended job's dead letters are kept, to be looked at and tried again; then they
     are discarded with the job."""
+    export_dir: Path = Path(".skitter/exports")
+    """The folder for files that jobs export at their end; a job names a file in it."""
     figures_s: Seconds = 2
     """How often the store's figures of live jobs are brought up to date."""
     webhook_timeout_s: Seconds = 10
     """How long a webhook may take to answer."""
     webhook_attempts: int = Field(8, ge=1, le=100)
-    """How often a webhook that fails is called, with growing pauses, before it is given up."""
+    """How often a webhook, or another action at a job's end, is tried, with growing pauses, before
+    it is given up."""

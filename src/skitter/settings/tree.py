@@ -29,6 +29,13 @@ from skitter.settings.kinds import (
     SinkUrls,
     Statuses,
 )
+from skitter.settings.orchestration import (
+    AlertSettings,
+    AutoscaleSettings,
+    HealthSettings,
+    OrchestratorSettings,
+    RetentionSettings,
+)
 from skitter.settings.section import Section
 from skitter.settings.services import JobsSettings, StoreSettings
 
@@ -374,4 +381,9 @@ class Settings(Section):
     worker: WorkerSettings = WorkerSettings()
     store: StoreSettings = StoreSettings()
     jobs: JobsSettings = JobsSettings()
+    orchestrator: OrchestratorSettings = OrchestratorSettings()
+    retention: RetentionSettings = RetentionSettings()
+    alerts: AlertSettings = AlertSettings()
+    autoscale: AutoscaleSettings = AutoscaleSettings()
+    health: HealthSettings = HealthSettings()
     api: ApiSettings = ApiSettings()

@@ -1,4 +1,4 @@
-"""Jobs as they are kept: a row each, their labels and words by which they are found, and totals.
+"""Jobs as they are kept: a row each, the words that find them, good runs, and totals.
 
 Times are milliseconds since 1970, so that they sort and compare alike everywhere. Each way to
 filter has an index that ends with (created_ms, id): a page is read in order from there, however
@@ -53,6 +53,16 @@ job_errors = Table(
     metadata,
     Column("job", String(200), primary_key=True),
     Column("errors", JSON, nullable=False),
+)
+
+job_runs = Table(
+    "job_runs",
+    metadata,
+    Column("job", String(200), primary_key=True),
+    Column("lane", String(16), nullable=False),
+    Column("ended_ms", BigInteger, nullable=False),
+    Column("figures", JSON, nullable=False),
+    Index("job_runs_by_lane", "lane", "ended_ms"),
 )
 
 job_totals = Table(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from skitter.engine.process import Process
-from skitter.intake import Bounds
+from skitter.intake import Bounds, IntakeStats
 from skitter.intake.sink_opening import open_sink_patiently
 from skitter.policies.proxies import ProxyPool
 from skitter.sinks import open_sink
@@ -153,6 +153,7 @@ class WorkerProcess:
             "host": socket.gethostname(),
             "cpu_percent": self._usage.cpu_percent(),
             "memory": self._usage.memory(),
+            "busy": self._busy(stats),
             "in_hand": stats.in_hand,
             "in_flight": self._intake.in_flight,
             "prefetched": stats.prefetched,
@@ -163,6 +164,13 @@ class WorkerProcess:
             **self._figures.fields(),
             **self._keeper.tell(),
         }
+
+    def _busy(self, stats: IntakeStats) -> float:
+        """How full its hands are: 1.0 where it would take no more, if there were more."""
+        most = self._settings.worker.concurrency
+        if stats.in_hand and not stats.hungry:
+            return 1.0
+        return round(min(1.0, max(self._intake.in_flight / most, stats.in_hand / (4 * most))), 3)
 
     @property
     def _state(self) -> str:

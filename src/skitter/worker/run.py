@@ -5,22 +5,26 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from skitter.errors import NoSpiders
 from skitter.frontier import Caretaker
 from skitter.worker.cgroup import cores, memory_limit
+from skitter.worker.health import serving_health
+from skitter.worker.health_told import worker_health
 from skitter.worker.nursling import Nursling
 from skitter.worker.orders import Orders, Restriction
 from skitter.worker.supervisor import OK, Plan, Supervisor
 from skitter.worker.waiting import open_patiently
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable
 
     from skitter.frontier import Frontier
     from skitter.settings import Settings
@@ -29,6 +33,7 @@ log = structlog.get_logger(__name__)
 
 SHARE = 0.8  # of the cgroup's memory; the rest is for the parent and for what nobody expects
 STOPPING = (signal.SIGTERM, signal.SIGINT)
+Beside = Callable[["Frontier", Supervisor], Coroutine[Any, Any, None]]
 
 
 async def run_worker(
@@ -36,11 +41,19 @@ async def run_worker(
     *,
     modules: tuple[str, ...] = (),
     restriction: Restriction | None = None,
+    beside: Beside | None = None,
+    processes: int | None = None,
 ) -> int:
-    """Run a worker until a signal ends it; the exit code."""
+    """Run a worker until a signal ends it; the exit code.
+
+    beside runs as long as the worker does, and may change how many processes it has; then it
+    begins with so many.
+    """
     if not modules:
         find_project(Path.cwd())
     plan = plan_of(settings)
+    if processes is not None:
+        plan = replace(plan, processes=processes)
     log.info("worker starts", processes=plan.processes, memory=plan.memory)
     stop = _Stop()
     with suppress(asyncio.CancelledError):
@@ -54,7 +67,15 @@ async def run_worker(
                 bury=_burier(frontier),
             )
             stop.then(supervisor.stop)
-            return await supervisor.run()
+            async with (
+                _accompanied(beside, frontier, supervisor),
+                serving_health(
+                    worker_health(frontier, supervisor),
+                    host=settings.health.host,
+                    port=settings.health.worker_port,
+                ),
+            ):
+                return await supervisor.run()
     return OK
 
 
@@ -119,11 +140,28 @@ def _starter(
 def _burier(frontier: Frontier) -> Callable[[str], Awaitable[None]]:
     async def bury(name: str) -> None:
         reaped = await frontier.reap(name)
-        await frontier.workers.forget(name)
+        await frontier.workers.forget(name, dead=True)
         if reaped:
             log.warning("leases of a dead child given back", child=name, leases=reaped)
 
     return bury
+
+
+@asynccontextmanager
+async def _accompanied(
+    beside: Beside | None, frontier: Frontier, supervisor: Supervisor
+) -> AsyncIterator[None]:
+    """What runs beside the supervisor, if anything does."""
+    if beside is None:
+        yield
+        return
+    running = asyncio.create_task(beside(frontier, supervisor))
+    try:
+        yield
+    finally:
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
 
 
 @asynccontextmanager

@@ -1,15 +1,15 @@
 """The parent: keeps its children running, gives the leases of dead ones back, ends them in order.
 
-Each place has a task that starts a child and waits for its death. A child's name is used once, so
-that its leases are known as a dead worker's for sure. Signals only set events; nothing waits
-without an end.
+Each place has a task that starts a child and waits for its death; there can be more places or
+fewer while it runs. A child's name is used once, so that its leases are known as a dead worker's
+for sure. Signals only set events; nothing waits without an end.
 """
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Protocol
 
@@ -58,6 +58,20 @@ class Plan:
     restarts: int = 10
 
 
+@dataclass(eq=False)
+class Place:
+    """Where one child after the other is started, until the place is over."""
+
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    child: Ward | None = None
+
+    def end(self) -> None:
+        """Its child finishes and goes; no other comes."""
+        self.over.set()
+        if self.child:
+            self.child.drain()
+
+
 class Supervisor:
     """Runs a plan. `start` starts a child of a name; `bury` gives back what a dead one held."""
 
@@ -68,54 +82,111 @@ class Supervisor:
         start: Callable[[str], Awaitable[Ward]],
         bury: Callable[[str], Awaitable[object]],
     ) -> None:
+        self.name = plan.name
         self._plan = plan
         self._start = start
         self._bury = bury
         self._numbers = count(1)
+        self._places: list[Place] = []
+        self._tasks: set[asyncio.Task[bool]] = set()
         self._children: set[Ward] = set()
         self._draining = asyncio.Event()
         self._ending = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._kept = True
         self._killed = False
+        self._fault: BaseException | None = None
+
+    @property
+    def places(self) -> int:
+        """How many children there are to be."""
+        return len(self._places)
+
+    @property
+    def ready(self) -> int:
+        """How many of them are at work."""
+        return sum(child.ready and not child.leaving for child in self._children)
+
+    @property
+    def memory(self) -> int:
+        """The bytes that all children have resident."""
+        return sum(child.memory() or 0 for child in self._children)
 
     def stop(self) -> None:
         """The first call drains all children; the second ends them at once."""
         if self._draining.is_set():
             self._ending.set()
         self._draining.set()
+        for place in self._places:
+            place.over.set()
+        self._changed.set()
+
+    def scale_to(self, number: int) -> None:
+        """Have so many children from now on; what is too many drains, the youngest first."""
+        if self._draining.is_set():
+            return
+        while len(self._places) < number:
+            self._places.append(Place())
+            task = asyncio.create_task(self._tend(self._places[-1]))
+            self._tasks.add(task)
+            task.add_done_callback(self._note_end)
+        while len(self._places) > number:
+            place = self._places.pop()
+            place.end()
+            if place.child:
+                self._insist(place.child)
 
     async def run(self) -> int:
         """Run until stopped, or until every place is given up; the exit code."""
-        places = [asyncio.create_task(self._tend()) for _ in range(self._plan.processes)]
+        self.scale_to(self.places or self._plan.processes)
         watching = asyncio.create_task(self._watch_memory())
         ending = asyncio.create_task(self._end_children())
         try:
-            outcomes = await asyncio.gather(*places)
+            while not self._is_over():
+                self._changed.clear()
+                await self._changed.wait()
         finally:
-            for task in (watching, ending, *places):
+            for task in (watching, ending, *self._tasks):
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
-        return OK if all(outcomes) and not self._killed else FAILED
+        if self._fault:
+            raise self._fault
+        return OK if self._kept and not self._killed else FAILED
 
-    async def _tend(self) -> bool:
+    def _is_over(self) -> bool:
+        """Without a single place it waits for some, unless it drains or places were given up."""
+        gone = not self._tasks and (self._draining.is_set() or not self._kept)
+        return gone or self._fault is not None
+
+    def _note_end(self, task: asyncio.Task[bool]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            self._fault = self._fault or task.exception()
+            self._kept = self._kept and (self._fault is not None or task.result())
+        self._changed.set()
+
+    async def _tend(self, place: Place) -> bool:
         """One place: a child after the other. False when it is given up."""
         restarts = Restarts(self._plan.restarts)
-        while not self._draining.is_set():
-            wait_s = await self._raise_one(restarts)
+        while not place.over.is_set():
+            wait_s = await self._raise_one(place, restarts)
             if wait_s is None:
+                if place in self._places:
+                    self._places.remove(place)
                 return False
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._draining.wait(), wait_s or 0.001)
+                await asyncio.wait_for(place.over.wait(), wait_s or 0.001)
         return True
 
-    async def _raise_one(self, restarts: Restarts) -> float | None:
+    async def _raise_one(self, place: Place, restarts: Restarts) -> float | None:
         """From a child's start to its burial; how long to wait then, None to give up."""
         try:
             child = await self._start(f"{self._plan.name}.{next(self._numbers)}")
         except OSError as error:  # no memory or no process left for it: that may pass
             log.error("child not started", error=str(error))  # noqa: TRY400 - no fault of the code
             return restarts.after(0.0, ready=False)
-        code = await self._attend(child)
+        code = await self._attend(place, child)
         await self._tell_death(child, code)
         if child.leaving:
             return 0.0
@@ -124,11 +195,13 @@ class Supervisor:
             log.error("child keeps dying before it is ready: given up", times=restarts.unready)
         return wait_s
 
-    async def _attend(self, child: Ward) -> int:
+    async def _attend(self, place: Place, child: Ward) -> int:
         log.info("child started", child=child.name, pid=child.pid)
         self._children.add(child)
-        if self._draining.is_set():
+        place.child = child
+        if place.over.is_set():
             child.drain()
+            self._insist(child)
         try:
             return await child.wait()
         except asyncio.CancelledError:
@@ -136,6 +209,7 @@ class Supervisor:
             raise
         finally:
             self._children.discard(child)
+            place.child = None
 
     async def _tell_death(self, child: Ward, code: int) -> None:
         tell = log.info if code == 0 and child.leaving else log.error
@@ -158,8 +232,12 @@ class Supervisor:
         if used is not None and used > bound:
             log.warning("child over its memory", child=child.name, memory=used, bound=bound)
             child.drain()
-            loop = asyncio.get_running_loop()
-            loop.call_later(self._plan.grace_s, self._make_sure, child)
+            self._insist(child)
+
+    def _insist(self, child: Ward) -> None:
+        """A child that was told to go is gone when the grace is over."""
+        loop = asyncio.get_running_loop()
+        loop.call_later(self._plan.grace_s, self._make_sure, child)
 
     async def _end_children(self) -> None:
         await self._draining.wait()

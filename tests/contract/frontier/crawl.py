@@ -18,7 +18,9 @@ START_MS = 1_700_000_000_000
 LEASE_MS = 30_000
 PATIENCE_S = 5.0
 # What outlives all jobs: the shard, hosts with their rankings and robots.txt, last calls, locks.
-PERMANENT = ("m", "no", "e", "hf", "hx", "eg", "ev", "ex", "h:", "t:", "td:", "s:", "lock:", "d:@")
+PERMANENT = (
+    "m", "no", "e", "hf", "hx", "eg", "ev", "ex", "wl", "h:", "t:", "td:", "s:", "lock:", "d:@",
+)  # fmt: skip
 
 
 class Backend(NamedTuple):

@@ -178,3 +178,55 @@ async def test_leases_that_cannot_be_given_back_stop_nothing(house: House) -> No
     await house.until("w.1")
     house.dolls[0].end(-9)
     await house.until("w.2")
+
+
+async def test_more_places_and_fewer(house: House) -> None:
+    house.open(processes=1)
+    await house.until("w.1")
+    house.supervisor.scale_to(3)
+    await house.until("w.1", "w.2", "w.3")
+    assert house.supervisor.places == 3
+    house.supervisor.scale_to(1)
+    await house.until("w.1")
+    await wait_until_async(lambda: sorted(house.buried) == ["w.2", "w.3"])
+    assert not house.running.done()
+
+
+async def test_none_at_all_and_some_again(house: House) -> None:
+    house.open(processes=0)
+    house.supervisor.scale_to(0)
+    house.supervisor.scale_to(2)
+    await house.until("w.1", "w.2")
+    house.supervisor.scale_to(0)
+    await house.until()
+    house.supervisor.scale_to(1)
+    await house.until("w.3")
+    house.supervisor.stop()
+    assert await asyncio.wait_for(house.running, 5) == 0
+
+
+async def test_nobody_at_work_ends_at_a_signal(house: House) -> None:
+    house.open(processes=0)
+    await asyncio.sleep(0)
+    house.supervisor.stop()
+    house.supervisor.scale_to(5)
+    assert await asyncio.wait_for(house.running, 5) == 0
+    assert house.dolls == []
+
+
+async def test_one_too_many_that_does_not_leave_is_killed(house: House) -> None:
+    house.deaf = True
+    house.open(processes=2, grace_s=0.2)
+    await house.until("w.1", "w.2")
+    house.supervisor.scale_to(1)
+    await house.until("w.1")
+    await wait_until_async(lambda: house.buried == ["w.2"])
+
+
+async def test_places_that_are_given_up_end_it_even_if_they_came_later(house: House) -> None:
+    house.ready = False
+    house.open(processes=0, restarts=0)
+    house.supervisor.scale_to(1)
+    await house.until("w.1")
+    house.dolls[0].end(1)
+    assert await asyncio.wait_for(house.running, 5) == 1

@@ -1,4 +1,4 @@
-"""Jobs, the words by which they are found, their errors, and totals."""
+"""Jobs, the words by which they are found, their errors, good runs, and totals."""
 
 from __future__ import annotations
 
@@ -51,6 +51,14 @@ def upgrade() -> None:
         sa.Column("errors", sa.JSON, nullable=False),
     )
     op.create_table(
+        "job_runs",
+        sa.Column("job", sa.String(200), primary_key=True),
+        sa.Column("lane", sa.String(16), nullable=False),
+        sa.Column("ended_ms", sa.BigInteger, nullable=False),
+        sa.Column("figures", sa.JSON, nullable=False),
+    )
+    op.create_index("job_runs_by_lane", "job_runs", ["lane", "ended_ms"])
+    op.create_table(
         "job_totals",
         sa.Column("project", sa.String(100), primary_key=True),
         sa.Column("state", sa.String(16), primary_key=True),
@@ -61,5 +69,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    for name in ("job_totals", "job_errors", "job_words", "jobs"):
+    for name in ("job_totals", "job_runs", "job_errors", "job_words", "jobs"):
         op.drop_table(name)

@@ -1,0 +1,1 @@
+"""Loops that one process at a time runs for all: schedules, ends of jobs, alerts, scaling."""

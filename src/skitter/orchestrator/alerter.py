@@ -1,0 +1,146 @@
+"""The alert loop: measures, judges, keeps how rules stand, and tells webhooks what changed.
+
+What happened and whom to tell is one transaction: a crash after it tells later, never not at all.
+A webhook may hear of an event twice, by the same id.
+"""
+
+from __future__ import annotations
+
+import time
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from skitter.orchestrator.alert_rows import (
+    LABEL_CHARS,
+    Delivery,
+    insert_event,
+    read_deliveries,
+    read_states,
+    write_delivery,
+    write_states,
+)
+from skitter.orchestrator.alert_rules import AlertState, Change, Key, Rule, evaluate, load_rules
+from skitter.orchestrator.alert_webhook import pause_s, post, targets_of
+from skitter.orchestrator.errors import DeliveryFailed
+from skitter.orchestrator.term import keep_term
+from skitter.orchestrator.watching import Watcher
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import Connection
+
+    from skitter.frontier import Frontier
+    from skitter.orchestrator.duty import Lead
+    from skitter.settings.orchestration import AlertSettings
+    from skitter.store import Store
+
+log = structlog.get_logger(__name__)
+
+AT_ONCE = 50
+FRESH_S = 30.0  # how old a value may be in the store
+
+
+class Alerter:
+    """Under a leader's term."""
+
+    def __init__(
+        self, frontier: Frontier, store: Store, settings: AlertSettings, lead: Lead
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._lead = lead
+        self._rules = rules_of(settings)
+        self._targets = targets_of(settings.webhooks)
+        self._watcher = Watcher(frontier, store, self._rules)
+        self._states: dict[Key, AlertState] | None = None
+        self._written_at = 0.0
+
+    async def tend(self) -> int:
+        """One round; how many rules fired or cleared."""
+        if self._states is None:
+            self._states = await self._store.read(read_states)
+        now = time.time()
+        figures = await self._watcher.look()
+        states, changes = evaluate(self._rules, figures, self._states, now=now)
+        if changes or states.keys() != self._states.keys() or now - self._written_at > FRESH_S:
+            await self._keep(states, changes, now)
+        self._states = states
+        await self._deliver()
+        return len(changes)
+
+    async def _keep(
+        self, states: Mapping[Key, AlertState], changes: list[Change], now: float
+    ) -> None:
+        bodies = [event_body(self._rules[c.state.rule], c, now) for c in changes]
+        term = self._lead.term
+
+        def write(connection: Connection) -> None:
+            keep_term(connection, term)
+            write_states(connection, states)
+            for body in bodies:
+                insert_event(connection, body, self._targets)
+
+        await self._store.write(write)
+        self._written_at = now
+        for body in bodies:
+            tell = log.info if body["kind"] == "cleared" else log.warning
+            tell("alert", kind=body["kind"], rule=body["rule"], summary=body["summary"])
+
+    async def _deliver(self) -> None:
+        now_ms = int(time.time() * 1000)
+        waiting = await self._store.read(
+            lambda found: read_deliveries(found, now_ms=now_ms, limit=AT_ONCE)
+        )
+        for delivery in waiting:
+            await self._send(delivery)
+
+    async def _send(self, delivery: Delivery) -> None:
+        url = self._targets.get(delivery.target)
+        error, again = "", False
+        try:
+            if url is None:
+                error = "this webhook is in the settings no more"
+            else:
+                await post(url, delivery.body, timeout_s=self._settings.timeout_s)
+        except DeliveryFailed as failure:
+            error = failure.summary
+            again = delivery.attempts + 1 < self._settings.attempts
+            log.warning("alert not delivered", error=error, again=again)
+        now = time.time()
+        next_ms = int((now + pause_s(delivery.attempts)) * 1000) if again else None
+        done_ms = None if error else int(now * 1000)
+        await self._store.write(
+            lambda found: write_delivery(
+                found, delivery, next_ms=next_ms, done_ms=done_ms, error=error
+            )
+        )
+
+
+def rules_of(settings: AlertSettings) -> dict[str, Rule]:
+    """The rules that the settings describe."""
+    pairs = (text.split("=") for text in settings.thresholds)
+    thresholds = {name: float(number) for name, number in pairs}
+    return load_rules(settings.file, thresholds=thresholds, off=settings.off)
+
+
+def event_body(rule: Rule, change: Change, now: float) -> dict[str, Any]:
+    """What a webhook is told. Its id is the same however often it is made."""
+    state = change.state
+    digest = blake2b(f"{rule.name} {state.label} {state.fired_at}".encode(), digest_size=8)
+    label = state.label[:LABEL_CHARS]
+    return {
+        "id": f"{digest.hexdigest()}-{change.kind}",
+        "kind": change.kind,
+        "rule": rule.name,
+        "severity": rule.severity,
+        "label": label,
+        "value": round(state.value, 4),
+        "above": rule.above,
+        "summary": rule.tell(label, state.value),
+        "hint": rule.hint.format(label=label),
+        "fired_at_ms": int(state.fired_at * 1000),
+        "at_ms": int(now * 1000),
+    }

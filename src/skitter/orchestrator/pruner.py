@@ -1,0 +1,147 @@
+"""Throws away what was kept long enough: history, items, dead letters, old log files.
+
+Little at a time: a round deletes some hundreds of each, and the next goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import structlog
+from sqlalchemy import select
+
+from skitter.jobs.rows import delete_job
+from skitter.orchestrator.alert_rows import delete_events
+from skitter.orchestrator.schedule_rows import delete_ticks
+from skitter.store.tables_jobs import jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy import Connection
+
+    from skitter.frontier import Frontier
+    from skitter.settings import Settings
+    from skitter.store import Store
+
+log = structlog.get_logger(__name__)
+
+AT_ONCE = 500
+BUSY_S = 5.0
+DAY_S = 86_400.0
+SQLITE = "sqlite:"
+
+
+class Pruner:
+    """By the settings of `retention`; what has no number there is kept for ever."""
+
+    def __init__(self, frontier: Frontier, store: Store, settings: Settings) -> None:
+        self._frontier = frontier
+        self._store = store
+        self._settings = settings
+        self._keep = settings.retention
+
+    async def tend(self) -> int:
+        """One round; how much was thrown away."""
+        gone = {
+            "jobs": await self._jobs(),
+            "ticks": await self._ticks(),
+            "dead letters": await self._dead_letters(),
+            "items": await self._items(),
+            "log files": await self._logs(),
+        }
+        if any(gone.values()):
+            log.info("kept long enough", **{name: n for name, n in gone.items() if n})
+        return sum(gone.values())
+
+    async def _jobs(self) -> int:
+        if self._keep.jobs_days is None:
+            return 0
+        before_ms = _before_ms(self._keep.jobs_days)
+        return await self._store.write(lambda found: delete_jobs(found, before_ms=before_ms))
+
+    async def _ticks(self) -> int:
+        if self._keep.ticks_days is None:
+            return 0
+        before = datetime.now(UTC) - timedelta(days=self._keep.ticks_days)
+        before_ms = _before_ms(self._keep.ticks_days)
+
+        def write(connection: Connection) -> int:
+            events = delete_events(connection, before_ms=before_ms, limit=AT_ONCE)
+            return events + delete_ticks(connection, before, limit=AT_ONCE)
+
+        return await self._store.write(write)
+
+    async def _dead_letters(self) -> int:
+        """Of live jobs, that is: those of ended ones go with their jobs."""
+        if self._keep.dead_letters_days is None:
+            return 0
+        than_ms = _before_ms(self._keep.dead_letters_days)
+        letters = await self._frontier.dead.older(than_ms=than_ms)
+        return sum(await self._frontier.dead.discard(letters)) if letters else 0
+
+    async def _items(self) -> int:
+        if self._keep.items_days is None:
+            return 0
+        before = datetime.now(UTC) - timedelta(days=self._keep.items_days)
+        files = [Path(url.removeprefix(SQLITE)) for url in self._settings.items.sink
+                 if url.startswith(SQLITE)]  # fmt: skip
+        return sum([await asyncio.to_thread(delete_items, file, before) for file in files])
+
+    async def _logs(self) -> int:
+        file = self._settings.log.file
+        if self._keep.logs_days is None or file is None:
+            return 0
+        return await asyncio.to_thread(
+            delete_files, _rotated(file), older_s=self._keep.logs_days * DAY_S
+        )
+
+
+def delete_jobs(connection: Connection, *, before_ms: int) -> int:
+    """Forget jobs that ended long ago; how many there were."""
+    query = (
+        select(jobs.c.id)
+        .where(jobs.c.state == "ended", jobs.c.ended_ms > 0, jobs.c.ended_ms < before_ms)
+        .order_by(jobs.c.created_ms)
+        .limit(AT_ONCE)
+    )
+    return sum(delete_job(connection, row.id) for row in connection.execute(query).all())
+
+
+def delete_items(file: Path, before: datetime) -> int:
+    """Delete items of an SQLite file that were last seen before a moment; how many."""
+    if not file.exists():
+        return 0
+    query = "SELECT id FROM items WHERE last_seen < ? LIMIT ?"
+    try:
+        with closing(sqlite3.connect(file, timeout=BUSY_S)) as connection, connection:
+            rows = connection.execute(query, (before.isoformat(), AT_ONCE)).fetchall()
+            connection.executemany("DELETE FROM items WHERE id = ?", rows)
+    except sqlite3.Error as error:
+        log.warning("items were not thrown away", file=str(file), error=str(error))
+        return 0
+    return len(rows)
+
+
+def delete_files(files: Iterable[Path], *, older_s: float) -> int:
+    """Delete files that nobody has written to for so long; how many."""
+    old = [file for file in files if time.time() - file.stat().st_mtime > older_s]
+    for file in old:
+        file.unlink(missing_ok=True)
+    return len(old)
+
+
+def _rotated(file: Path) -> list[Path]:
+    """Log files that were put aside: the name that they had, and a number."""
+    pattern = f"{file.name.replace('{pid}', '*')}.[0-9]*"
+    return sorted(file.parent.glob(pattern))
+
+
+def _before_ms(days: float) -> int:
+    return int((time.time() - days * DAY_S) * 1000)

@@ -1,0 +1,99 @@
+"""A job's run as a whole, held against its gates: its items against bounds and past good runs.
+
+The gates are the job's, its recipe's and its spider's. The spider's are known where its class can
+be loaded; elsewhere the job's alone count. A good run's figures are kept, for later ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, insert, select
+
+from skitter.errors import BadGates
+from skitter.orchestrator.job_items import stored_of
+from skitter.store.tables_jobs import job_runs
+from skitter.validate.gates import Gates, RunFigures, figures_of, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from skitter.frontier.live_jobs import JobRecord
+    from skitter.store import Store
+
+    Spiders = Callable[[], Mapping[str, type[Any]]]
+
+JUDGED = ("finished", "limit reached")
+PAST = 100
+
+
+class RunJudge:
+    """Judges runs that came to their own end; those that were cut short have nothing to pass."""
+
+    def __init__(self, store: Store, *, sinks: Sequence[str], spiders: Spiders) -> None:
+        self._store = store
+        self._sinks = sinks
+        self._spiders = spiders
+
+    async def failures(self, record: JobRecord) -> list[dict[str, Any]]:
+        """What a run does not pass; nothing where nothing is asked."""
+        if record.outcome not in JUDGED:
+            return []
+        try:
+            gates = await asyncio.to_thread(self._gates, record)
+        except BadGates as error:
+            return [{"gate": "gates", "reason": str(error), "measured": None, "bound": 0}]
+        if gates is None:
+            return []
+        figures = await asyncio.to_thread(self._figures, record, gates)
+        past = await self._store.read(lambda found: _past(found, record, gates.past_runs))
+        failures = judge(gates, figures, past)
+        if not failures:
+            await self._store.write(lambda found: _keep(found, record, figures))
+        return [failure.to_json() for failure in failures]
+
+    def _gates(self, record: JobRecord) -> Gates | None:
+        job = record.job
+        kind = self._spiders().get(job.spider)
+        return Gates.of(kind, {"gates": job.gates or None, "args": job.args})
+
+    def _figures(self, record: JobRecord, gates: Gates) -> RunFigures:
+        sinks = record.job.sinks or self._sinks
+        held = _quarantined(sinks, record.job.id) if gates.most_quarantined is not None else 0
+        items = (found.item.data for found in stored_of(sinks[0], record.job.id))
+        return figures_of(items, gates=gates, quarantined=held)
+
+
+def _quarantined(sinks: Sequence[str], job: str) -> int:
+    from skitter.sinks.quarantine import Quarantine  # noqa: PLC0415 - seldom asked for
+    from skitter.spiders.checking import quarantine_path  # noqa: PLC0415 - it loads Scrapy
+
+    path = quarantine_path(sinks)
+    return sum(1 for _ in Quarantine(path).entries(job=job)) if path.exists() else 0
+
+
+def _past(connection: Connection, record: JobRecord, most: int) -> list[RunFigures]:
+    """Figures of the last good runs of the same lane, the latest last."""
+    rows = connection.execute(
+        select(job_runs.c.figures)
+        .where(job_runs.c.lane == record.job.lane, job_runs.c.job != record.job.id)
+        .where(job_runs.c.ended_ms <= record.ended_ms)
+        .order_by(job_runs.c.ended_ms.desc())
+        .limit(min(most, PAST))
+    ).all()
+    return [RunFigures.from_json(row.figures) for row in reversed(rows)]
+
+
+def _keep(connection: Connection, record: JobRecord, figures: RunFigures) -> None:
+    connection.execute(delete(job_runs).where(job_runs.c.job == record.job.id))
+    connection.execute(
+        insert(job_runs).values(
+            job=record.job.id,
+            lane=record.job.lane,
+            ended_ms=record.ended_ms,
+            figures=figures.to_json(),
+        )
+    )

@@ -1,0 +1,153 @@
+"""From a claimed tick to its job. Whoever does it, and however often, there is one job of a tick.
+
+The job's id is made of the schedule and the tick. A leader that died between the claim and the
+submission, or in the middle of the seeds, is completed by the next: a job that stands under that
+id is this tick's, and is given its seeds again, which are known by then or are not.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import structlog
+
+from skitter.errors import FrontierError, JobEnded, SkitterError, UnknownJob
+from skitter.frontier import Request
+from skitter.jobs.pushing import Push, Tally, held_open
+from skitter.jobs.seed_files import seeds_of_urls
+from skitter.jobs.seeds import Defaults
+from skitter.jobs.submission import Submission
+from skitter.orchestrator.schedule_rows import read_ticks, write_tick
+from skitter.service_errors import JobStands, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from skitter.frontier import Frontier
+    from skitter.jobs.service import Jobs
+    from skitter.jobs.view import JobView
+    from skitter.orchestrator.schedule import Schedule, Tick
+    from skitter.store import Store
+
+log = structlog.get_logger(__name__)
+
+MOST_WAITING = 10
+MOST_LIVE = 100
+SEEDS_AT_ONCE = 1000
+
+
+class Ticking:
+    """Runs ticks. `confirm` is asked before each step that only a leader may take."""
+
+    def __init__(
+        self,
+        frontier: Frontier,
+        store: Store,
+        jobs: Jobs,
+        *,
+        confirm: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
+        self._frontier = frontier
+        self._store = store
+        self._jobs = jobs
+        self._confirm = confirm
+
+    async def run(self, schedule: Schedule, tick: Tick) -> Tick:
+        """Submit a tick's job, or decide against it; what became of the tick."""
+        try:
+            settled = await self._settle(schedule, tick)
+        except (FrontierError, StoreError):
+            raise  # the tick stays claimed, and is tried again
+        except SkitterError as error:  # what a person has to mend
+            log.error("tick failed", schedule=schedule.name, error=str(error))  # noqa: TRY400
+            settled = replace(tick, state="failed", note=error.summary)
+        if settled != tick:
+            await self._store.write(lambda found: write_tick(found, settled, now=datetime.now(UTC)))
+        return settled
+
+    async def _settle(self, schedule: Schedule, tick: Tick) -> Tick:
+        submission = Submission.from_json(schedule.job | {"id": tick.job})
+        standing = await self._standing(tick.job)
+        if standing is not None:
+            await self._complete(standing, submission)
+            return replace(tick, state="submitted")
+        if not tick.manual:
+            earlier = await self._live_before(schedule, tick)
+            if earlier and schedule.overlap == "skip":
+                return replace(tick, state="skipped", note=f"{earlier[0]} is still live")
+            if earlier and schedule.overlap == "queue":
+                return await self._queue(schedule, tick, earlier[0])
+            if earlier and schedule.overlap == "cancel":
+                await self._cancel(earlier)
+        if self._confirm:
+            await self._confirm()
+        await self._submit(submission)
+        return replace(tick, state="submitted", note="")
+
+    async def _submit(self, submission: Submission) -> None:
+        try:
+            await self._jobs.submit(submission)
+        except JobStands as error:
+            if error.job != submission.id:  # another job, which a unique one may not be beside
+                raise
+            standing = await self._standing(error.job)
+            if standing:
+                await self._complete(standing, submission)
+
+    async def _standing(self, job: str) -> JobView | None:
+        try:
+            return await self._jobs.show(job)
+        except UnknownJob:
+            return None
+
+    async def _complete(self, standing: JobView, submission: Submission) -> None:
+        """Queue what whoever submitted it may not have come to."""
+        if standing.ended:
+            return
+        with suppress(JobEnded):
+            if not submission.seeds:
+                await self._frontier.add([Request.start(standing.id)])
+                await self._frontier.jobs.release_hold(standing.id)
+                return
+            async with held_open(self._frontier, standing.id):
+                await self._frontier.jobs.release_hold(standing.id)
+                push = Push(
+                    self._frontier, tally=Tally(), batch=SEEDS_AT_ONCE, on_group=lambda _: None
+                )
+                await push.run([seeds_of_urls(submission.seeds, Defaults(job=standing.id))])
+
+    async def _live_before(self, schedule: Schedule, tick: Tick) -> list[str]:
+        """Jobs of earlier ticks that have not ended."""
+        earlier = await self._store.read(
+            lambda found: read_ticks(
+                found, states=("submitted",), schedule=schedule.name, limit=MOST_LIVE
+            )
+        )
+        others = [other.job for other in earlier if other.job != tick.job]
+        return [job for job in others if await self._is_live(job)]
+
+    async def _is_live(self, job: str) -> bool:
+        try:
+            return (await self._frontier.jobs.record(job)).state != "ended"
+        except UnknownJob:
+            return False
+
+    async def _queue(self, schedule: Schedule, tick: Tick, live: str) -> Tick:
+        waiting = await self._store.read(
+            lambda found: read_ticks(
+                found, states=("waiting",), schedule=schedule.name, limit=MOST_WAITING
+            )
+        )
+        if len(waiting) >= MOST_WAITING and tick.state != "waiting":
+            return replace(tick, state="skipped", note=f"{MOST_WAITING} ticks are waiting already")
+        return replace(tick, state="waiting", note=f"waits for {live}")
+
+    async def _cancel(self, jobs: list[str]) -> None:
+        for job in jobs:
+            if self._confirm:
+                await self._confirm()
+            with suppress(JobEnded, UnknownJob):
+                await self._jobs.stop(job)
