@@ -200,6 +200,28 @@ class UnstorableItem(SinkRefused):
     """
 
 
+class NoHistory(SinkError):
+    """The sink {sink} keeps no history of its items.
+
+    SQLite, PostgreSQL, MongoDB and files do: put one of them in items.sink.
+    """
+
+
+class BadPlace(SkitterError):
+    """There is no page of items after {place!r}.
+
+    Give the place that came with the page before.
+    """
+
+
+class BadCondition(SkitterError):
+    """The condition {text!r} cannot be read.
+
+    Write a field, one of = != < <= > >= ~ !~, and a value: price<100, brand=Acme, name~chair.
+    A field alone asks that it has a value, and !field that it has none.
+    """
+
+
 class AddonError(SkitterError):
     """The Scrapy add-on could not go on."""
 

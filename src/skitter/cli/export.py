@@ -17,7 +17,18 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from skitter.cli.options import Sets
-from skitter.cli.stored import From, Job, Kind, Since, Spider, reading, since_text
+from skitter.cli.stored import (
+    ChangedSince,
+    Filters,
+    From,
+    Job,
+    Kind,
+    Since,
+    Spider,
+    Until,
+    Where,
+    reading,
+)
 from skitter.sinks import Wanted
 from skitter.sinks.columns import Selection
 from skitter.sinks.finalising import finalise as finalise_job
@@ -50,6 +61,9 @@ def export(
     spider: Spider = None,
     kind: Kind = None,
     since: Since = None,
+    until: Until = None,
+    changed_since: ChangedSince = None,
+    where: Where = None,
     fields: Annotated[
         str | None,
         typer.Option(help="Only these, with commas between them: title,offers.0.price,_url."),
@@ -64,7 +78,8 @@ def export(
 
     Example: skitter export --job books --fields title,price,_url books.csv
     """
-    source = reading(place, sets, Wanted(job, spider, kind, since_text(since)))
+    filters = Filters(job, spider, kind, since, until, changed_since, where)
+    source = reading(place, sets, filters.wanted())
     selection = Selection([name.strip() for name in fields.split(",")] if fields else (), bare)
     write = WRITERS[_form(form, out)]
     with _progress() as watched, _opened(out) as file:

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from collections import deque
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
-from rich.text import Text
 
 from skitter.cli.options import Sets
-from skitter.cli.stored import From, Job, Kind, Since, Spider, reading, since_text
-from skitter.sinks import Wanted
-from skitter.sinks.columns import ORIGINS, Selection
+from skitter.cli.stored import (
+    ChangedSince,
+    Filters,
+    From,
+    Job,
+    Kind,
+    Since,
+    Spider,
+    Until,
+    Where,
+    cell,
+    reading,
+)
+from skitter.sinks.columns import Selection
 from skitter.sinks.json_text import to_json
+from skitter.sinks.views import ORIGINS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +35,6 @@ if TYPE_CHECKING:
     from skitter.sinks import Stored
 
 SHOWN_FIELDS = 6
-SHOWN_CHARS = 60
 
 
 def items(
@@ -33,6 +43,9 @@ def items(
     spider: Spider = None,
     kind: Kind = None,
     since: Since = None,
+    until: Until = None,
+    changed_since: ChangedSince = None,
+    where: Where = None,
     fields: Annotated[
         str | None, typer.Option(help="Columns, with commas between them: title,price,_url.")
     ] = None,
@@ -48,7 +61,8 @@ def items(
 
     Example: skitter items --job books --fields title,price -n 50
     """
-    found = reading(place, sets, Wanted(job, spider, kind, since_text(since)))()
+    filters = Filters(job, spider, kind, since, until, changed_since, where)
+    found = reading(place, sets, filters.wanted())()
     shown = list(deque(found, maxlen=limit)) if last else list(islice(found, limit))
     names = [name.strip() for name in fields.split(",")] if fields else []
     if as_json:
@@ -66,7 +80,7 @@ def _show(shown: Sequence[Stored], names: list[str]) -> None:
     table = Table(*map(escape, names))
     selection = Selection(names)
     for each in shown:
-        table.add_row(*(_cell(value) for value in selection.record(each).values()))
+        table.add_row(*(cell(value) for value in selection.record(each).values()))
     Console().print(table)
 
 
@@ -80,11 +94,3 @@ def _usual(shown: Sequence[Stored]) -> list[str]:
     kinds = {each.item.kind for each in shown}
     origins = [name for name in ORIGINS if name == "url" or (name == "kind" and len(kinds) > 1)]
     return [*(name for name in counts if name in most), *(f"_{name}" for name in origins)]
-
-
-def _cell(value: Any) -> Text:
-    if value is None:
-        return Text("")
-    text = value if isinstance(value, str) else to_json(value, url="")
-    text = " ".join(text.split())
-    return Text(text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…")

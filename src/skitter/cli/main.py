@@ -24,6 +24,7 @@ from skitter.cli import (
     dlq,
     doctor,
     export,
+    history,
     hosts,
     init,
     items,
@@ -63,6 +64,7 @@ app.command()(demo.demo)
 app.command()(doctor.doctor)
 app.command()(export.export)
 app.command()(export.finalise)
+app.command()(history.history)
 app.command()(init.init)
 app.command()(items.items)
 app.command()(push.push)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from skitter.engine.crawl import Crawl
 from skitter.engine.visit import current
-from skitter.sinks import Item, fields_of, identify, identify_by_key, key_of
+from skitter.sinks import Item, fields_of, identify, identify_by_key, key_of, parser_of, shape_of
 from skitter.sinks.json_text import to_json
+from skitter.sinks.rows import clock_text
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -21,6 +22,8 @@ class SinkPipeline:
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
         self._spider = str(crawl.crawler.spidercls.name)
+        self._tracked = tuple(getattr(crawl.crawler.spidercls, "tracked_fields", ()))
+        self._parser = ""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -47,34 +50,43 @@ class SinkPipeline:
         data = fields_of(item, url=url)
         if key := key_of(item):
             to_json(data, url=url)
-            return self._made(
-                identify_by_key(key, job=job, kind=kind), job, url, (kind, data, attrs)
-            )
+            name = identify_by_key(key, spider=self._spider, kind=kind)
+            return self._made(name, visit, item, (data, attrs))
         first = identify(data, job=job, url=url, occurrence=0)
         before = visit.equals.get(first, 0)
         visit.equals[first] = before + 1
         name = first if not before else identify(data, job=job, url=url, occurrence=before)
-        return self._made(name, job, url, (kind, data, attrs))
+        return self._made(name, visit, item, (data, attrs))
 
-    def _made(self, name: str, job: str, url: str, content: tuple[str, Any, Any]) -> Item:
-        kind, data, attrs = content
+    def _made(
+        self, name: str, visit: Visit | None, item: Any, content: tuple[dict[str, Any], Any]
+    ) -> Item:
+        data, attrs = content
         return Item(
             id=name,
-            job=job,
+            job=visit.job if visit else self._crawl.job,
             spider=self._spider,
-            url=url,
-            kind=kind,
+            url=visit.page.request.url if visit else "",
+            kind=type(item).__name__,
             data=data,
             worker=self._crawl.process.frontier.worker,
             attrs=attrs,
+            fetched_at=clock_text(visit.page.head_at) if visit else "",
+            parser=self._parser or self._read_by(),
+            shape=shape_of(item.__class__, self._tracked),
         )
+
+    def _read_by(self) -> str:
+        """What reads the pages, with its version; a spider's is known when it is there."""
+        self._parser = parser_of(self._crawl.crawler.spider)
+        return self._parser
 
     async def _put_now(self, item: Any) -> None:
         """One that no page gave, such as an extension's: nobody would wait for it later."""
         job = self._crawl.job
         data = fields_of(item, url="")
         name = identify(data, job=job, url="", occurrence=0)
-        made = self._made(name, job, "", (type(item).__name__, data, await self._attrs(job)))
+        made = self._made(name, None, item, (data, await self._attrs(job)))
         await self._crawl.process.sink.put([made])
 
     async def _attrs(self, job: str) -> dict[str, Any]:

@@ -5,13 +5,22 @@ when the items are durable, and the same item twice is one item: that is all an 
 know to lose nothing and to double nothing.
 """
 
-from skitter.sinks.item import Item, fields_of, identify, identify_by_key, key_of
-from skitter.sinks.reading import export_items, read_items, read_stored
+from skitter.sinks.item import Item, fields_of, identify, identify_by_key, key_of, parser_of
+from skitter.sinks.reading import (
+    export_items,
+    read_history,
+    read_items,
+    read_page,
+    read_stored,
+)
+from skitter.sinks.shape import Shape, shape_of
 from skitter.sinks.sink import Sink, open_sink
-from skitter.sinks.stored import Stored, Wanted
+from skitter.sinks.stored import Change, Stored, Wanted
 
 __all__ = [
+    "Change",
     "Item",
+    "Shape",
     "Sink",
     "Stored",
     "Wanted",
@@ -21,6 +30,10 @@ __all__ = [
     "identify_by_key",
     "key_of",
     "open_sink",
+    "parser_of",
+    "read_history",
     "read_items",
+    "read_page",
     "read_stored",
+    "shape_of",
 ]

@@ -11,12 +11,14 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from skitter.sinks.views import ORIGINS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from skitter.sinks.stored import Stored
 
-ORIGINS = ("id", "job", "spider", "kind", "url", "worker", "first_seen", "last_seen", "attrs")
+_TOLD_BY_SINK = {"first_seen", "last_seen", "first_job", "changed_at"}
 _BIGGEST = 2**63
 
 
@@ -30,16 +32,17 @@ class Selection:
     def record(self, found: Stored) -> dict[str, Any]:
         """An item as one flat object."""
         if self.fields:
-            whole = _whole(found, bare=False)
+            whole = flat_record(found)
             return {name: pick(whole, name) for name in self.fields}
-        return _whole(found, bare=self.bare)
+        return flat_record(found, bare=self.bare)
 
 
-def _whole(found: Stored, *, bare: bool) -> dict[str, Any]:
+def flat_record(found: Stored, *, bare: bool = False) -> dict[str, Any]:
+    """An item's fields, and beside them where it came from."""
     record = dict(found.item.data)
     if not bare:
         for name in ORIGINS:
-            holder = found if name.endswith("_seen") else found.item
+            holder = found if name in _TOLD_BY_SINK else found.item
             record[f"_{name}"] = getattr(holder, name)
     return record
 

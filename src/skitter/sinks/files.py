@@ -9,16 +9,16 @@ Any number of processes may write to one folder.
 from __future__ import annotations
 
 import asyncio
-import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from skitter.errors import SinkError, UnknownSink
 from skitter.sinks.gathering import Gathering, end
-from skitter.sinks.records import latest, stored_of
+from skitter.sinks.records import changes, latest, noted, stored_of
 from skitter.sinks.segment import committed_lines, open_segment
 from skitter.sinks.segments import Rotation, Segments, folder_name, segments_of
 
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from typing import BinaryIO, Self
 
     from skitter.sinks.item import Item
+    from skitter.sinks.paging import Beginning
     from skitter.sinks.records import Noted
     from skitter.sinks.rows import Row
-    from skitter.sinks.stored import Stored, Wanted
+    from skitter.sinks.stored import Change, Stored, Wanted
 
 FORMS = ("jsonl", "csv", "parquet")
 DEFAULT_FOLDER = "data"
@@ -143,27 +144,47 @@ class FilesSink:
             self._thread = None
 
 
-def read_folder(url: str, wanted: Wanted) -> Iterator[Stored]:
+def read_folder(url: str, wanted: Wanted, beginning: Beginning) -> Iterator[tuple[str, Stored]]:
     """The items of a folder, each once, while others may write to it."""
+    found = _read(_paths(url, wanted.job))
+    for number, stored in islice(enumerate(found), int(beginning.after or -1) + 1, None):
+        if wanted.takes(stored):
+            yield str(number), stored
+
+
+def read_folder_history(
+    url: str, given: dict[str, Any], beginning: Beginning
+) -> Iterator[tuple[str, Change]]:
+    """The changes in a folder: it has every version of an item, each in a line of its own."""
+    found = changes(_lines(_paths(url, None)), **given)
+    for number, change in islice(enumerate(found), int(beginning.after or -1) + 1, None):
+        yield str(number), change
+
+
+def _paths(url: str, job: str | None) -> list[Path]:
     place = Place.of_url(url)
     if not place.raw.is_dir():
         raise SinkError(sink=place.name, reason="there is no such folder")
-    one = wanted.job is not None
-    jobs = [folder_name(wanted.job or "")] if one else [path.name for path in place.raw.iterdir()]
-    paths = segments_of(place.raw, jobs)
-    return filter(wanted.takes, _read(paths))
+    jobs = [path.name for path in place.raw.iterdir()] if job is None else [folder_name(job)]
+    return segments_of(place.raw, jobs)
+
+
+def _lines(paths: list[Path]) -> Iterator[bytes]:
+    for path in paths:
+        for _, line in committed_lines(path):
+            yield line
 
 
 def _read(paths: list[Path]) -> Iterator[Stored]:
     current, file = -1, None
     try:
-        for at, first_seen, last_seen in latest(_noted(paths)):
+        for at, *times in latest(_noted(paths)):
             number, offset = divmod(int(at), 1 << _OFFSET_BITS)
             if file is None or number != current:
                 file = _reopened(file, paths[number])
                 current = number
             file.seek(offset)
-            yield stored_of(file.readline(), first_seen, last_seen)
+            yield stored_of(file.readline(), *times)
     finally:
         if file is not None:
             file.close()
@@ -178,5 +199,4 @@ def _reopened(file: BinaryIO | None, path: Path) -> BinaryIO:
 def _noted(paths: list[Path]) -> Iterator[Noted]:
     for number, path in enumerate(paths):
         for offset, line in committed_lines(path):
-            found = json.loads(line)
-            yield found["id"], (number << _OFFSET_BITS) + offset, found["seen"]
+            yield noted(line, (number << _OFFSET_BITS) + offset)

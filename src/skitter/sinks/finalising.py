@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from skitter.errors import UnknownSink
 from skitter.sinks.columns import Selection
 from skitter.sinks.durable import explain, make_folder, sync_folder
-from skitter.sinks.files import FORMS, Place, read_folder
+from skitter.sinks.files import FORMS, Place
 from skitter.sinks.forms import WRITERS
+from skitter.sinks.reading import read_stored
 from skitter.sinks.segments import recover_all
 from skitter.sinks.stored import Wanted
 
@@ -43,7 +44,7 @@ def _write(place: Place, url: str, job: str) -> tuple[Path, int]:
     try:
         with part.open("wb") as out:
             count = WRITERS[place.form](
-                partial(read_folder, url, Wanted(job=job)), out, Selection()
+                partial(read_stored, url, Wanted(job=job)), out, Selection()
             )
             out.flush()
             os.fsync(out.fileno())

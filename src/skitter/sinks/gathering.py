@@ -122,7 +122,7 @@ class Gathering:
     async def _commit(self, rows: list[Row]) -> SinkError | None:
         """Commit; the error, if there was one. A row that comes twice is committed once."""
         try:
-            await self._commit_rows(list({row[0]: row for row in rows}.values()))
+            await self._commit_rows(list({row.id: row for row in rows}.values()))
         except SinkError as error:
             return error
         except Exception as error:  # noqa: BLE001 - whoever waits has to hear of it

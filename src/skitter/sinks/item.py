@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from typing import Any
 
 from itemadapter import ItemAdapter
 
+from skitter import __version__
 from skitter.errors import UnstorableItem
 from skitter.sinks.json_text import to_json
+from skitter.sinks.shape import Shape
 
 
 @dataclass(slots=True)
@@ -17,7 +19,9 @@ class Item:
     """One accepted item.
 
     kind is the name of its class. attrs are its job's, handed through. id is its identity: what a
-    sink goes by when it replaces an item that comes again.
+    sink goes by when it replaces an item that comes again. fetched_at is when the head of its
+    page's response arrived, as sinks write times, and parser what read it: names with versions.
+    shape is what its class says of such items; it is no part of the item, and not stored with it.
     """
 
     id: str
@@ -28,6 +32,16 @@ class Item:
     data: dict[str, Any]
     worker: str = ""
     attrs: dict[str, Any] = field(default_factory=dict)
+    fetched_at: str = ""
+    parser: str = ""
+    shape: Shape | None = field(default=None, compare=False, repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All that is stored of it."""
+        return {name: getattr(self, name) for name in STORED}
+
+
+STORED = tuple(part.name for part in fields(Item) if part.name != "shape")
 
 
 def fields_of(item: Any, *, url: str) -> dict[str, Any]:
@@ -46,9 +60,23 @@ def key_of(item: Any) -> tuple[str, ...]:
     return tuple(map(str, ask(item))) if ask is not None else ()
 
 
-def identify_by_key(key: tuple[str, ...], *, job: str, kind: str) -> str:
-    """The identity of an item with a key: the same wherever and however often it is met."""
-    return _digest("key", job, kind, *key)
+def identify_by_key(key: tuple[str, ...], *, spider: str, kind: str) -> str:
+    """The identity of an item with a key: the same wherever, and in however many runs, it is met.
+
+    Keys are a spider's own: what two spiders call by one key are two items.
+    """
+    return _digest("key", spider, kind, *key)
+
+
+def parser_of(spider: Any) -> str:
+    """What reads a spider's pages: Skitter, and the spider and its recipe if they say versions."""
+    parts = [f"skitter/{__version__}"]
+    parts_of_spider: tuple[Any, ...] = (spider, getattr(spider, "recipe", None))
+    for part in parts_of_spider:
+        version = getattr(part, "version", None)
+        if version is not None:
+            parts.append(f"{part.name}/{version}")
+    return " ".join(parts)
 
 
 def identify(data: Any, *, job: str, url: str, occurrence: int) -> str:

@@ -5,6 +5,7 @@ seconds, a Decimal, a UUID or a path its text, an Enum its value, bytes the text
 UTF-8 or else a `data:` URL in base64, sets lists in a fixed order, other mappings and nested items
 (Scrapy's, dataclasses, attrs, pydantic models) objects of their fields. All else, and numbers that
 JSON has no form for (nan, inf), is an error that names the field. docs/items.md says the same.
+orjson writes what it writes as we do; what it does not take, the standard library is asked for.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import PurePath
 from typing import Any
 from uuid import UUID
 
+import orjson
 from itemadapter import ItemAdapter
 
 from skitter.errors import UnstorableItem
@@ -27,10 +29,23 @@ from skitter.errors import UnstorableItem
 DEEPEST = 100
 _KEYS = (str, int, float, type(None))
 _UNREADABLE = (TypeError, ValueError, RecursionError)
+_PLAIN = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 
 
 def to_json(value: Any, *, url: str, sort_keys: bool = False) -> str:
     """A value as JSON; raises UnstorableItem, which names the field of the item of `url`."""
+    try:
+        text = orjson.dumps(value, _convert, _PLAIN | orjson.OPT_SORT_KEYS if sort_keys else _PLAIN)
+        # It writes null for nan.
+        if b"null" not in text or _is_finite(value):
+            return text.decode()
+    except orjson.JSONEncodeError:
+        pass
+    return _to_json_slowly(value, url=url, sort_keys=sort_keys)
+
+
+def _to_json_slowly(value: Any, *, url: str, sort_keys: bool) -> str:
+    """What has long numbers, half characters, or keys that are no text; or an error to tell."""
     try:
         return _dumps(value, sort_keys=sort_keys)
     except _UNREADABLE as error:
@@ -38,6 +53,17 @@ def to_json(value: Any, *, url: str, sort_keys: bool = False) -> str:
             return _dumps(plain, sort_keys=True)
         field, reason = _culprit(value, "") or ("(all of it)", f"has no form in JSON: {error}")
         raise UnstorableItem(url=url, field=field, reason=reason) from error
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether a value that could be written has no number without a form in it; else unknown."""
+    if isinstance(value, float):
+        return value - value == 0
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(_is_finite, value))
+    return value is None or isinstance(value, str | int | Decimal | date | time | UUID)
 
 
 def _dumps(value: Any, *, sort_keys: bool = False) -> str:
@@ -82,7 +108,7 @@ def _convert(value: Any) -> Any:
 def _convert_container(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(value, key=lambda member: _dumps(member, sort_keys=True))
-    if isinstance(value, deque):
+    if isinstance(value, deque | tuple):
         return list(value)
     if isinstance(value, Mapping):
         return dict(value)

@@ -1,46 +1,44 @@
 """Items in MongoDB: `mongodb://user:password@host/database?collection=items`.
 
 Puts that wait are gathered into one ordered bulk of upserts by `_id`, acknowledged by a majority
-and in the journal. `order` is set when an item comes for the first time, and keeps the order of
-arrival. A server alone has no transactions: a put that fails may have stored its first items, which
-then come again and are the same. The driver connects again by itself after a failure.
+and in the journal. A server alone has no transactions: a put that fails may have stored its first
+items, which then come again and are the same; and what an item was is read before it is replaced,
+by an upsert that fails if another has replaced it meanwhile (see mongo_documents). The driver
+connects again by itself after a failure.
 """
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 from skitter.errors import SinkError, SinkRefused, UnknownSink
 from skitter.masking import mask_text
-from skitter.sinks.database_json import searchable_value
 from skitter.sinks.extras import extra
 from skitter.sinks.gathering import Gathering
-from skitter.sinks.item import Item
-from skitter.sinks.stored import Stored
+from skitter.sinks.mongo_documents import DEFAULT_COLLECTION, KNOWN, Plan, history_beside
 
 with extra("mongo", what="The sink mongodb://"):
-    from bson import ObjectId
     from bson.errors import BSONError
-    from pymongo import AsyncMongoClient, MongoClient, UpdateOne, WriteConcern
+    from pymongo import AsyncMongoClient, UpdateOne, WriteConcern
     from pymongo.errors import BulkWriteError, DocumentTooLarge, PyMongoError
     from pymongo.uri_parser import parse_uri
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from typing import Self
 
+    from skitter.sinks.item import Item
     from skitter.sinks.rows import Row
-    from skitter.sinks.stored import Wanted
 
-DEFAULT_DATABASE, DEFAULT_COLLECTION = "skitter", "items"
+DEFAULT_DATABASE = "skitter"
 SELECTION_MS, TIMEOUT_MS = 10_000, 60_000
-READ_AT_ONCE = 500
+MOST_RACES = 20
 _SAFE = WriteConcern(w="majority", j=True, wtimeout=30_000)
+_TAKEN = 11000  # the key is there: what the upsert looked for is no more as it was
 # What a server says of documents that it will never take: too large, not as the schema says.
 _ABOUT_VALUES = {2, 9, 121, 10334, 17419, 17420}
-_OPTIONS: dict[str, Any] = {
+OPTIONS: dict[str, Any] = {
     "serverSelectionTimeoutMS": SELECTION_MS,
     "connectTimeoutMS": SELECTION_MS,
     "socketTimeoutMS": TIMEOUT_MS,
@@ -55,6 +53,7 @@ class MongoSink:
         self.name = mask_text(url)
         self._url = url
         self._names = (database, collection)
+        self._history = history_beside(collection)
         self._gathering = Gathering(self.name, self._commit)
         self._client: AsyncMongoClient[dict[str, Any]] | None = None
 
@@ -72,13 +71,14 @@ class MongoSink:
         """Connect, and make the indexes where they are missing."""
         if self._client is not None:
             return
-        self._client = AsyncMongoClient(self._url, **_OPTIONS)
+        self._client = AsyncMongoClient(self._url, **OPTIONS)
         try:
             await self._collection().create_index("order")
             await self._collection().create_index([("job", 1), ("order", 1)])
+            await self._collection(self._history).create_index([("item", 1), ("n", 1)])
         except PyMongoError as error:
             await self.close()
-            raise _explain(self.name, error) from error
+            raise explain(self.name, error) from error
         self._gathering.open()
 
     async def put(self, items: Sequence[Item]) -> None:
@@ -92,31 +92,42 @@ class MongoSink:
         if client is not None:
             await client.close()
 
-    def _collection(self) -> Any:
+    def _collection(self, name: str = "") -> Any:
         assert self._client is not None  # noqa: S101 - only an open sink comes here
         database, collection = self._names
-        return self._client[database].get_collection(collection, write_concern=_SAFE)
+        return self._client[database].get_collection(name or collection, write_concern=_SAFE)
 
     async def _commit(self, rows: list[Row]) -> None:
         try:
-            upserts = [_upsert(row) for row in rows]
-            await self._collection().bulk_write(upserts, ordered=True)
+            for _ in range(MOST_RACES):
+                if await self._write(rows):
+                    return
         except (PyMongoError, BSONError, OverflowError) as error:
-            raise _explain(self.name, error) from error
+            raise explain(self.name, error) from error
+        raise SinkError(sink=self.name, reason="others write the same items all the time")
 
+    async def _write(self, rows: list[Row]) -> bool:
+        """Write rows on what is there; False if another was faster, and it is to be looked again.
 
-def read_collection(url: str, wanted: Wanted) -> Iterator[Stored]:
-    """The items of a collection in the order in which they came."""
-    address, database, collection = parse_url(url)
-    query: dict[str, Any] = wanted.given()
-    if "since" in query:
-        query["last_seen"] = {"$gte": query.pop("since")}
-    try:
-        with MongoClient[dict[str, Any]](address, **_OPTIONS) as client:
-            found = client[database][collection].find(query, batch_size=READ_AT_ONCE)
-            yield from map(_stored, found.sort("order", 1))
-    except PyMongoError as error:
-        raise _explain(mask_text(address), error) from error
+        What changed goes to the history after the items, since a change of nothing would be worse
+        than one that is noted when the page comes again.
+        """
+        known = self._collection().find({"_id": {"$in": [row.id for row in rows]}}, KNOWN)
+        plan = Plan.of(rows, {document["_id"]: document async for document in known})
+        await self._note(plan.before)
+        try:
+            await self._collection().bulk_write(plan.upserts, ordered=True)
+        except BulkWriteError as error:
+            failures = error.details.get("writeErrors") or []
+            if any(failure.get("code") == _TAKEN for failure in failures):
+                return False
+            raise
+        await self._note(plan.after)
+        return True
+
+    async def _note(self, changes: list[UpdateOne]) -> None:
+        if changes:
+            await self._collection(self._history).bulk_write(changes, ordered=True)
 
 
 def parse_url(url: str) -> tuple[str, str, str]:
@@ -140,43 +151,8 @@ def _database(address: str) -> str:
         raise UnknownSink(url=mask_text(address), reason=reason, known=known) from error
 
 
-def _upsert(row: Row) -> UpdateOne:
-    identity, job, spider, kind, url, data, attrs, worker, first_seen, last_seen = row
-    value, exact = searchable_value(data)
-    values, exact_attrs = searchable_value(attrs)
-    document = {
-        "job": job,
-        "spider": spider,
-        "kind": kind,
-        "url": url,
-        "data": value,
-        "exact": exact,
-        "attrs": values,
-        "exact_attrs": exact_attrs,
-        "worker": worker,
-        "last_seen": last_seen,
-    }
-    first = {"first_seen": first_seen, "order": ObjectId()}
-    return UpdateOne({"_id": identity}, {"$set": document, "$setOnInsert": first}, upsert=True)
-
-
-def _stored(document: dict[str, Any]) -> Stored:
-    item = Item(
-        id=document["_id"],
-        data=_exact(document, "data", "exact"),
-        attrs=_exact(document, "attrs", "exact_attrs"),
-        **{name: document[name] for name in ("job", "spider", "url", "kind", "worker")},
-    )
-    return Stored(item, document["first_seen"], document["last_seen"])
-
-
-def _exact(document: dict[str, Any], name: str, exact: str) -> dict[str, Any]:
-    text = document[exact]
-    value: dict[str, Any] = document[name] if text is None else json.loads(text)
-    return value
-
-
-def _explain(name: str, error: Exception) -> SinkError:
+def explain(name: str, error: Exception) -> SinkError:
+    """An error of the driver's as one of a sink's."""
     reason = mask_text(str(error) or type(error).__name__)
     refused = isinstance(error, BSONError | OverflowError | DocumentTooLarge)
     if isinstance(error, BulkWriteError):

@@ -2,8 +2,9 @@
 
 Puts that wait are gathered into one transaction: COPY into a temporary table, then one upsert by
 id, sorted, so that two writers cannot wait for each other in a ring. The number that keeps the
-order of arrival is drawn while they are copied. A connection that fails is thrown away, and the
-next commit makes a new one: while the server is away, `put` says so and is to be tried again.
+order of arrival is drawn while they are copied. A trigger keeps what changed. A connection that
+fails is thrown away, and the next commit makes a new one: while the server is away, `put` says so
+and is to be tried again.
 """
 
 from __future__ import annotations
@@ -17,21 +18,20 @@ from skitter.masking import mask_text
 from skitter.sinks import postgres_rows
 from skitter.sinks.extras import extra
 from skitter.sinks.gathering import Gathering
-from skitter.sinks.stored import Stored
+from skitter.sinks.postgres_views import Views
+from skitter.sinks.views import Declared
 
 with extra("postgres", what="The sink postgresql://"):
     import psycopg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from typing import Self
 
     from skitter.sinks.item import Item
     from skitter.sinks.rows import Row
-    from skitter.sinks.stored import Wanted
 
 CONNECT_S, COMMIT_S = 10, 120
-READ_AT_ONCE = 500
 # Classes of SQLSTATE that are about what is in the rows: data, constraints, limits.
 _ABOUT_VALUES = ("22", "23", "54")
 
@@ -43,6 +43,8 @@ class PostgresSink:
         self.name = mask_text(url)
         self._url = url
         self._statements = postgres_rows.Statements(table)
+        self._views = Views(table)
+        self._declared = Declared()
         self._gathering = Gathering(self.name, self._commit)
         self._connection: psycopg.AsyncConnection[Any] | None = None
 
@@ -63,11 +65,12 @@ class PostgresSink:
             try:
                 await self._connected()
             except psycopg.Error as error:
-                raise _explain(self.name, error) from error
+                raise explain(self.name, error) from error
             self._gathering.open()
 
     async def put(self, items: Sequence[Item]) -> None:
         """Store items in a transaction that the server has synced when this returns."""
+        self._declared.notice(items)
         await self._gathering.put(items)
 
     async def close(self) -> None:
@@ -80,13 +83,15 @@ class PostgresSink:
             async with asyncio.timeout(COMMIT_S):
                 await self._write(rows)
         except (psycopg.Error, OSError, TimeoutError) as error:
-            found = _explain(self.name, error)
+            found = explain(self.name, error)
             if not isinstance(found, SinkRefused):
                 await self._disconnect()
             raise found from error
 
     async def _write(self, rows: list[Row]) -> None:
         connection = await self._connected()
+        for shape in self._declared.take():
+            await self._views.make(connection, shape)
         async with connection.transaction(), connection.cursor() as cursor:
             async with cursor.copy(self._statements.copy) as copy:
                 for row in rows:
@@ -112,9 +117,11 @@ class PostgresSink:
         return self._connection
 
     async def _prepare(self, connection: psycopg.AsyncConnection[Any]) -> None:
-        async with connection.transaction():
-            for statement in self._statements.schema:
-                await connection.execute(statement)
+        marked = await (await connection.execute(self._statements.is_marked)).fetchone()
+        if not (marked and marked[0]):
+            async with connection.transaction():
+                for statement in self._statements.schema:
+                    await connection.execute(statement)
         for statement in self._statements.session:
             await connection.execute(statement)
 
@@ -123,21 +130,6 @@ class PostgresSink:
         if connection is not None:
             with suppress(psycopg.Error, OSError):
                 await connection.close()
-
-
-def read_database(url: str, wanted: Wanted) -> Iterator[Stored]:
-    """The items of a table in the order in which they came, while others may write to it."""
-    address, table = postgres_rows.parse_url(url)
-    name = mask_text(address)
-    statement = postgres_rows.Statements(table).select(wanted)
-    values: dict[str, Any] = {"after": 0, "count": READ_AT_ONCE} | wanted.given()
-    try:
-        with psycopg.connect(address, autocommit=True, connect_timeout=CONNECT_S) as connection:
-            while rows := connection.execute(statement, values).fetchall():
-                yield from (Stored.of_row(row[1:]) for row in rows)
-                values["after"] = rows[-1][0]
-    except psycopg.Error as error:
-        raise _explain(name, error) from error
 
 
 def _check(address: str) -> None:
@@ -150,7 +142,8 @@ def _check(address: str) -> None:
         ) from error
 
 
-def _explain(name: str, error: Exception) -> SinkError:
+def explain(name: str, error: Exception) -> SinkError:
+    """An error of the driver's as one of a sink's."""
     state = getattr(error, "sqlstate", None) or ""
     about_values = state[:2] in _ABOUT_VALUES or (
         not state and isinstance(error, psycopg.DataError | psycopg.ProgrammingError)

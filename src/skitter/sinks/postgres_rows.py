@@ -15,11 +15,12 @@ with extra("postgres", what="The sink postgresql://"):
 
 if TYPE_CHECKING:
     from skitter.sinks.rows import Row
-    from skitter.sinks.stored import Wanted
 
 DEFAULT_TABLE = "items"
 KNOWN = "postgresql://user:password@host:5432/database?table=items"
-LONGEST_NAME = 56  # PostgreSQL cuts names at 63, and the order's is longer than the table's
+LONGEST_NAME = 48  # PostgreSQL cuts names at 63, and those beside the table's are longer
+VERSION = "skitter items 2"
+"""The tables' form, which a table has as its comment; earlier ones had none."""
 STAGING = sql.Identifier("pg_temp", "skitter_staging")
 
 # data is what can be searched; exact is there only where JSONB cannot hold data as it is.
@@ -40,18 +41,69 @@ _TABLE = sql.SQL("""
       last_seen timestamptz NOT NULL
     )
 """)
+# What came later: tables of earlier versions get it too.
+_ADDED = sql.SQL("""
+    ALTER TABLE {table}
+      ADD COLUMN IF NOT EXISTS fetched_at timestamptz,
+      ADD COLUMN IF NOT EXISTS parser text NOT NULL DEFAULT '',
+      ADD COLUMN IF NOT EXISTS first_job text NOT NULL DEFAULT '',
+      ADD COLUMN IF NOT EXISTS changed_at timestamptz NOT NULL DEFAULT now(),
+      ADD COLUMN IF NOT EXISTS tracked text
+""")
 _SEQUENCE = sql.SQL("CREATE SEQUENCE IF NOT EXISTS {sequence} OWNED BY {table}.seq")
 # Two processes that make one table at the same time would be in each other's way.
-_LOCK = sql.SQL("SELECT pg_advisory_xact_lock(7236134)")
+LOCK = sql.SQL("SELECT pg_advisory_xact_lock(7236134)")
 _INDEXES = (
     sql.SQL("CREATE UNIQUE INDEX IF NOT EXISTS {by_seq} ON {table} (seq)"),
     sql.SQL("CREATE INDEX IF NOT EXISTS {by_job} ON {table} (job, seq)"),
 )
+# Kept as json: it takes any text that is JSON, where JSONB refuses some.
+_HISTORY = sql.SQL("""
+    CREATE TABLE IF NOT EXISTS {history} (
+      seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      item text NOT NULL,
+      at timestamptz NOT NULL,
+      job text NOT NULL,
+      before json NOT NULL,
+      after json NOT NULL
+    )
+""")
+_HISTORY_INDEX = sql.SQL("CREATE INDEX IF NOT EXISTS {by_item} ON {history} (item, seq)")
+# A trigger sees the row that is really replaced, whoever else writes it at the same time.
+_NOTE = sql.SQL("""
+    CREATE OR REPLACE FUNCTION {note}() RETURNS trigger LANGUAGE plpgsql AS $body$
+    BEGIN
+      INSERT INTO {history} (item, at, job, before, after)
+      VALUES (NEW.id, NEW.last_seen, NEW.job, OLD.tracked::json, NEW.tracked::json);
+      RETURN NULL;
+    END $body$
+""")
+_TRIGGER = sql.SQL("""
+    CREATE OR REPLACE TRIGGER {trigger} AFTER UPDATE ON {table}
+    FOR EACH ROW WHEN (NEW.tracked <> OLD.tracked) EXECUTE FUNCTION {note}()
+""")
+_COLUMNS = sql.SQL("""
+    CREATE TABLE IF NOT EXISTS {columns} (
+      kind text NOT NULL, name text NOT NULL, type text NOT NULL, position integer NOT NULL,
+      PRIMARY KEY (kind, name)
+    )
+""")
+_TIME = sql.SQL("""
+    CREATE OR REPLACE FUNCTION {time}(written text) RETURNS timestamptz
+    LANGUAGE plpgsql STABLE AS $body$
+    BEGIN
+      RETURN written::timestamptz;
+    EXCEPTION WHEN OTHERS THEN
+      RETURN NULL;
+    END $body$
+""")
+_MARK = sql.SQL("COMMENT ON TABLE {table} IS {version}")
+IS_MARKED = sql.SQL("SELECT obj_description(to_regclass({table_text})) = {version}")
 _STAGING = sql.SQL("""
     CREATE TEMPORARY TABLE skitter_staging (
       id text, seq bigint DEFAULT nextval({sequence_text}), job text,
       spider text, kind text, url text, data jsonb, exact json, attrs jsonb, exact_attrs json,
-      worker text, seen timestamptz
+      worker text, fetched_at timestamptz, parser text, tracked text, seen timestamptz
     ) ON COMMIT DELETE ROWS
 """)
 # A commit is to be on the disk, whatever the server's default.
@@ -60,60 +112,69 @@ _SYNCED = sql.SQL("""
     WHERE current_setting('synchronous_commit') = 'off'
 """)
 _COPY = sql.SQL("""
-    COPY {staging} (id, job, spider, kind, url, data, exact, attrs, exact_attrs, worker, seen)
+    COPY {staging} (id, job, spider, kind, url, data, exact, attrs, exact_attrs, worker, fetched_at,
+      parser, tracked, seen)
     FROM STDIN
 """)
+# Without tracked fields on either side, any field that differs is a change.
 _UPSERT = sql.SQL("""
     INSERT INTO {table} AS old (id, seq, job, spider, kind, url, data, exact, attrs, exact_attrs,
-      worker, first_seen, last_seen)
-    SELECT id, seq, job, spider, kind, url, data, exact, attrs, exact_attrs, worker, seen, seen
+      worker, fetched_at, parser, tracked, first_seen, last_seen, first_job, changed_at)
+    SELECT id, seq, job, spider, kind, url, data, exact, attrs, exact_attrs,
+      worker, fetched_at, parser, tracked, seen, seen, job, seen
     FROM {staging} ORDER BY id
     ON CONFLICT (id) DO UPDATE SET
+      changed_at = CASE WHEN coalesce(excluded.tracked <> old.tracked, excluded.data <> old.data)
+        THEN excluded.last_seen ELSE old.changed_at END,
       job = excluded.job, spider = excluded.spider, kind = excluded.kind, url = excluded.url,
       data = excluded.data, exact = excluded.exact, attrs = excluded.attrs,
-      exact_attrs = excluded.exact_attrs, worker = excluded.worker, last_seen = excluded.last_seen
+      exact_attrs = excluded.exact_attrs, worker = excluded.worker,
+      fetched_at = excluded.fetched_at, parser = excluded.parser, tracked = excluded.tracked,
+      last_seen = excluded.last_seen
 """)
-_SELECT = sql.SQL("""
-    SELECT seq, id, job, spider, kind, url, coalesce(exact::text, data::text),
-      coalesce(exact_attrs::text, attrs::text), worker,
-      to_char(first_seen AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-      to_char(last_seen AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-    FROM {table} WHERE seq > %(after)s {filters} ORDER BY seq LIMIT %(count)s
-""")
-_FILTERS = {
-    "job": sql.SQL("AND job = %(job)s"),
-    "spider": sql.SQL("AND spider = %(spider)s"),
-    "kind": sql.SQL("AND kind = %(kind)s"),
-    "since": sql.SQL("AND last_seen >= %(since)s::timestamptz"),
-}
 
 
 class Statements:
     """The statements for one table, which may be named with its schema: `shop.items`."""
 
     def __init__(self, table: str) -> None:
-        self._table = named(table)
-        short = table.rpartition(".")[2]
-        names = {
-            "table": self._table,
-            "sequence": named(f"{table}_order"),
-            "sequence_text": sql.Literal(_as_text(f"{table}_order")),
-            "staging": STAGING,
-            "by_seq": sql.Identifier(f"{short}_seq"),
-            "by_job": sql.Identifier(f"{short}_job"),
-        }
+        names = names_beside(table)
+        self.is_marked = IS_MARKED.format(**names)
+        made = (_TABLE, _ADDED, _SEQUENCE, *_INDEXES, _HISTORY, _HISTORY_INDEX, _NOTE, _TRIGGER)
         self.schema: tuple[sql.SQL | sql.Composed, ...] = (
-            _LOCK,
-            *(part.format(**names) for part in (_TABLE, _SEQUENCE, *_INDEXES)),
+            LOCK,
+            *(part.format(**names) for part in (*made, _COLUMNS, _TIME, _MARK)),
         )
         self.session: tuple[sql.SQL | sql.Composed, ...] = (_STAGING.format(**names), _SYNCED)
         self.copy = _COPY.format(**names)
         self.upsert = _UPSERT.format(**names)
 
-    def select(self, wanted: Wanted) -> sql.Composed:
-        """One page of what is wanted."""
-        filters = sql.SQL(" ").join(_FILTERS[name] for name in wanted.given())
-        return _SELECT.format(table=self._table, filters=filters)
+
+def names_beside(table: str) -> dict[str, sql.Composable]:
+    """The names of a table and of all that stands beside it."""
+    short = table.rpartition(".")[2]
+    return {
+        "table": named(table),
+        "table_text": sql.Literal(_as_text(table)),
+        "version": sql.Literal(VERSION),
+        "sequence": named(f"{table}_order"),
+        "sequence_text": sql.Literal(_as_text(f"{table}_order")),
+        "staging": STAGING,
+        "by_seq": sql.Identifier(f"{short}_seq"),
+        "by_job": sql.Identifier(f"{short}_job"),
+        "history": named(beside(table, "history")),
+        "by_item": sql.Identifier(f"{short}_past"),
+        "note": named(f"{table}_note"),
+        "trigger": sql.Identifier(f"{short}_note"),
+        "columns": named(beside(table, "item_columns")),
+        "time": named(f"{table}_time"),
+    }
+
+
+def beside(table: str, name: str) -> str:
+    """The name of what belongs to a table: alone for `items`, else after the table's own."""
+    schema, dot, short = table.rpartition(".")
+    return f"{schema}{dot}{name if short == DEFAULT_TABLE else f'{short}_{name}'}"
 
 
 def parse_url(url: str) -> tuple[str, str]:
@@ -134,10 +195,13 @@ def named(table: str) -> sql.Identifier:
 
 def staged(row: Row) -> tuple[str | None, ...]:
     """A row as the columns of COPY."""
-    identity, job, spider, kind, url, data, attrs, worker, _, seen = row
-    near, exact = searchable_text(data)
-    near_attrs, exact_attrs = searchable_text(attrs)
-    return identity, job, spider, kind, url, near, exact, near_attrs, exact_attrs, worker, seen
+    near, exact = searchable_text(row.data)
+    near_attrs, exact_attrs = searchable_text(row.attrs)
+    names = (row.id, row.job, row.spider, row.kind, row.url)
+    return (
+        *(*names, near, exact, near_attrs, exact_attrs),
+        *(row.worker, row.fetched_at or None, row.parser, row.tracked, row.seen),
+    )
 
 
 def _as_text(table: str) -> str:

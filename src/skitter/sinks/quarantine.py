@@ -19,6 +19,7 @@ from typing import Any
 from skitter.errors import SinkError
 from skitter.sinks.item import Item
 from skitter.sinks.json_text import to_json
+from skitter.sinks.shape import Shape
 from skitter.sinks.sink import Sink
 
 PATIENCE_S = 30.0
@@ -37,18 +38,27 @@ _SCHEMA = """
       attrs TEXT NOT NULL,
       worker TEXT NOT NULL,
       first_seen TEXT NOT NULL,
-      last_seen TEXT NOT NULL
+      last_seen TEXT NOT NULL,
+      fetched_at TEXT NOT NULL DEFAULT '',
+      parser TEXT NOT NULL DEFAULT '',
+      tracked TEXT NOT NULL DEFAULT '[]'
     )
 """
+# What tables of earlier versions lack.
+_ADDED = {"fetched_at": "''", "parser": "''", "tracked": "'[]'"}
 _UPSERT = """
-    INSERT INTO quarantine VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO quarantine (id, job, spider, kind, url, field, reason, raw, data, attrs, worker,
+      fetched_at, parser, tracked, first_seen, last_seen)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET
       job = excluded.job, spider = excluded.spider, kind = excluded.kind, url = excluded.url,
       field = excluded.field, reason = excluded.reason, raw = excluded.raw, data = excluded.data,
-      attrs = excluded.attrs, worker = excluded.worker, last_seen = excluded.last_seen
+      attrs = excluded.attrs, worker = excluded.worker, fetched_at = excluded.fetched_at,
+      parser = excluded.parser, tracked = excluded.tracked, last_seen = excluded.last_seen
 """
 _PAGE = """
-    SELECT rowid, id, job, spider, url, kind, data, worker, attrs, field, reason, raw
+    SELECT rowid, id, job, spider, url, kind, data, worker, attrs, fetched_at, parser, tracked,
+      field, reason, raw
     FROM quarantine WHERE rowid > :after AND (:job IS NULL OR job = :job)
     AND (:spider IS NULL OR spider = :spider) ORDER BY rowid LIMIT :count
 """
@@ -120,6 +130,7 @@ class Quarantine:
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute("PRAGMA synchronous=FULL")
                 connection.execute(_SCHEMA)
+                _migrate(connection)
                 yield connection
         except (sqlite3.Error, OSError) as error:
             raise SinkError(sink=f"quarantine {self.path}", reason=str(error)) from error
@@ -148,16 +159,29 @@ async def release(quarantine: Quarantine, entries: Sequence[Held], sink: Sink) -
     quarantine.discard([entry.item.id for entry in entries])
 
 
+def _migrate(connection: sqlite3.Connection) -> None:
+    there = {name for _, name, *_ in connection.execute("PRAGMA table_info(quarantine)")}
+    for name, default in _ADDED.items():
+        if name not in there:
+            connection.execute(
+                f"ALTER TABLE quarantine ADD COLUMN {name} TEXT NOT NULL DEFAULT {default}"
+            )
+
+
 def _row(entry: Held, now: str) -> tuple[str, ...]:
     item = entry.item
     data, attrs = to_json(item.data, url=item.url), to_json(item.attrs, url=item.url)
+    tracked = to_json(item.shape.tracked if item.shape else (), url=item.url)
     names = (item.id, item.job, item.spider, item.kind, item.url)
-    texts = (*names, entry.field, entry.reason, entry.raw, data, attrs, item.worker)
+    origin = (item.worker, item.fetched_at, item.parser, tracked)
+    texts = (*names, entry.field, entry.reason, entry.raw, data, attrs, *origin)
     return (*(text.encode("utf-8", "replace").decode() for text in texts), now, now)
 
 
 def _held(row: tuple[Any, ...]) -> Held:
-    _, identity, job, spider, url, kind, data, worker, attrs, name, reason, raw = row
+    _, identity, job, spider, url, kind, data, worker, attrs, *origin, name, reason, raw = row
+    fetched_at, parser, names = origin
+    tracked = tuple(json.loads(names))
     item = Item(
         id=identity,
         job=job,
@@ -167,5 +191,8 @@ def _held(row: tuple[Any, ...]) -> Held:
         data=json.loads(data),
         worker=worker,
         attrs=json.loads(attrs),
+        fetched_at=fetched_at,
+        parser=parser,
+        shape=Shape(kind, {}, tracked) if tracked else None,
     )
     return Held(item, reason, name, raw)

@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
-from json.encoder import encode_basestring as quoted
-from typing import TYPE_CHECKING
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
 
-from skitter.sinks.item import Item
-from skitter.sinks.stored import Stored
+import orjson
+
+from skitter.sinks.item import STORED, Item
+from skitter.sinks.stored import Change, Stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,43 +28,98 @@ AT_ONCE = 1_000
 _SCHEMA = """
     CREATE TABLE latest (
       nth INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, place NOT NULL,
-      first_seen TEXT NOT NULL, last_seen TEXT NOT NULL
+      first_seen TEXT NOT NULL, last_seen TEXT NOT NULL,
+      first_job TEXT NOT NULL, changed_at TEXT NOT NULL, content BLOB NOT NULL
     )
 """
 _NOTE = """
-    INSERT INTO latest (id, place, first_seen, last_seen) VALUES (?1, ?2, ?3, ?3)
+    INSERT INTO latest (id, place, first_seen, last_seen, first_job, changed_at, content)
+    VALUES (?1, ?2, ?3, ?3, ?4, ?3, ?5)
     ON CONFLICT (id) DO UPDATE SET
       place = CASE WHEN ?3 >= last_seen THEN ?2 ELSE place END,
+      first_job = CASE WHEN ?3 < first_seen THEN ?4 ELSE first_job END,
+      changed_at = CASE WHEN ?3 >= last_seen AND content <> ?5 THEN ?3 ELSE changed_at END,
+      content = CASE WHEN ?3 >= last_seen THEN ?5 ELSE content END,
       first_seen = min(first_seen, ?3), last_seen = max(last_seen, ?3)
 """
-
-Noted = tuple[str, int | str, str]
-"""An item's id, where its line is, and when that was stored."""
-
-
-def record_of(row: Row) -> str:
-    """A row as JSON, without the end of the line."""
-    identity, job, spider, kind, url, data, attrs, worker, _, seen = row
-    return (
-        f'{{"id":{quoted(identity)},"job":{quoted(job)},"spider":{quoted(spider)}'
-        f',"kind":{quoted(kind)},"url":{quoted(url)},"worker":{quoted(worker)}'
-        f',"seen":"{seen}","data":{data},"attrs":{attrs}}}'
+_CHANGES = """
+    SELECT item, at, job, before, tracked FROM (
+      SELECT rowid AS nth, *, lag(tracked) OVER (PARTITION BY item ORDER BY at, rowid) AS before
+      FROM versions
     )
+    WHERE before <> tracked AND (:job IS NULL OR job = :job) AND at >= :since ORDER BY at, nth
+"""
+
+Noted = tuple[str, int | str, str, str, bytes]
+"""An item's id, where its line is, when and by which job that was stored, and what may change."""
 
 
-def stored_of(line: str | bytes, first_seen: str, last_seen: str) -> Stored:
+def record_of(row: Row) -> bytes:
+    """A row as JSON, without the end of the line."""
+    record = row._asdict() | {
+        "data": orjson.Fragment(row.data),
+        "attrs": orjson.Fragment(row.attrs),
+    }
+    if row.tracked is not None:
+        record["tracked"] = orjson.Fragment(row.tracked)
+    return orjson.dumps(record)
+
+
+def stored_of(line: str | bytes, *times: str) -> Stored:
+    """An item of a line, with what `latest` tells of it."""
     found = json.loads(line)
-    del found["seen"]
-    return Stored(Item(**found), first_seen, last_seen)
+    return Stored(Item(**{name: found[name] for name in STORED if name in found}), *times)
 
 
-def latest(noted: Iterable[Noted]) -> Iterator[tuple[int | str, str, str]]:
-    """The place of each item's last line, with its first and last time, in the order of firsts."""
+def noted(line: str | bytes, place: int | str) -> Noted:
+    """What `latest` is to know of a line."""
+    found = json.loads(line)
+    return found["id"], place, found["seen"], found["job"], _digest(tracked_in(found))
+
+
+def tracked_in(found: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a line whose changes count: the tracked ones, or all."""
+    tracked = found.get("tracked")
+    values: dict[str, Any] = found["data"] if tracked is None else tracked
+    return values
+
+
+def _digest(values: dict[str, Any]) -> bytes:
+    text = json.dumps(values, sort_keys=True)
+    return blake2b(text.encode(), digest_size=12).digest()
+
+
+def latest(lines: Iterable[Noted]) -> Iterator[tuple[int | str, str, str, str, str]]:
+    """The place of each item's last line, in the order of firsts, and what a Stored tells of it."""
     with closing(sqlite3.connect("", isolation_level=None, check_same_thread=False)) as index:
         index.execute(_SCHEMA)
         index.execute("BEGIN")
-        index.executemany(_NOTE, noted)
+        index.executemany(_NOTE, lines)
         index.execute("COMMIT")
-        found = index.execute("SELECT place, first_seen, last_seen FROM latest ORDER BY nth")
+        found = index.execute(
+            "SELECT place, first_seen, last_seen, first_job, changed_at FROM latest ORDER BY nth"
+        )
         while rows := found.fetchmany(AT_ONCE):
             yield from rows
+
+
+def changes(
+    lines: Iterable[bytes], *, item: str | None = None, job: str | None = None, since: str = ""
+) -> Iterator[Change]:
+    """What changed in tracked fields, by all lines of all items, in the order of time."""
+    with closing(sqlite3.connect("", isolation_level=None, check_same_thread=False)) as index:
+        index.execute("CREATE TABLE versions (item, at, job, tracked)")
+        index.execute("BEGIN")
+        index.executemany("INSERT INTO versions VALUES (?, ?, ?, ?)", _versions(lines, item))
+        index.execute("COMMIT")
+        found = index.execute(_CHANGES, {"job": job, "since": since})
+        while rows := found.fetchmany(AT_ONCE):
+            for whose, at, by, before, after in rows:
+                yield Change(whose, at, by, json.loads(before), json.loads(after))
+
+
+def _versions(lines: Iterable[bytes], only: str | None) -> Iterator[tuple[str, str, str, str]]:
+    for line in lines:
+        found = json.loads(line)
+        if found.get("tracked") is not None and only in (None, found["id"]):
+            yield found["id"], found["seen"], found["job"], json.dumps(found["tracked"])

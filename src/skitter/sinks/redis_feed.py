@@ -8,10 +8,10 @@ beside the feed for some days after its last item. It is as durable as the serve
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from hashlib import blake2b
 from importlib.resources import files
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -22,13 +22,14 @@ from redis.exceptions import OutOfMemoryError, RedisError
 from skitter.errors import SinkError, SinkFull, UnknownSink
 from skitter.masking import mask_text
 from skitter.sinks.gathering import Gathering
-from skitter.sinks.records import latest, record_of, stored_of
+from skitter.sinks.records import latest, noted, record_of, stored_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Self
 
     from skitter.sinks.item import Item
+    from skitter.sinks.paging import Beginning
     from skitter.sinks.records import Noted
     from skitter.sinks.rows import Row
     from skitter.sinks.stored import Stored, Wanted
@@ -111,26 +112,27 @@ class RedisSink:
     async def _commit(self, rows: list[Row]) -> None:
         assert self._client is not None  # noqa: S101 - only an open sink comes here
         keys = {self._feed.key: 1}
-        values: list[str | int] = [self._feed.kind, self._feed.maxlen, REMEMBERED_S]
+        values: list[str | bytes | int] = [self._feed.kind, self._feed.maxlen, REMEMBERED_S]
         for row in rows:
-            ids = self._feed.ids_key(row[1])
-            values += [keys.setdefault(ids, len(keys) + 1), row[0], _digest(row), record_of(row)]
+            ids = self._feed.ids_key(row.job)
+            values += [keys.setdefault(ids, len(keys) + 1), row.id, _digest(row), record_of(row)]
         try:
             await self._client.eval(_SCRIPT, len(keys), *keys, *values)
         except RedisError as error:
             raise _explain(self._feed.name, error) from error
 
 
-def read_feed(url: str, wanted: Wanted) -> Iterator[Stored]:
+def read_feed(url: str, wanted: Wanted, beginning: Beginning) -> Iterator[tuple[str, Stored]]:
     """The items of a feed, each as it was appended last."""
     feed = Feed.of_url(url)
     try:
         with _client(redis.Redis, feed) as client:
             records = _read_stream if feed.kind == "stream" else _read_list
-            for record, first_seen, last_seen in latest(map(_noted, records(client, feed.key))):
-                found = stored_of(str(record), first_seen, last_seen)
+            items = enumerate(latest(map(_noted, records(client, feed.key))))
+            for number, (record, *times) in islice(items, int(beginning.after or -1) + 1, None):
+                found = stored_of(str(record), *times)
                 if wanted.takes(found):
-                    yield found
+                    yield str(number), found
     except RedisError as error:
         raise _explain(feed.name, error) from error
 
@@ -155,13 +157,12 @@ def _read_list(client: Any, key: str) -> Iterator[bytes]:
 
 
 def _noted(record: bytes) -> Noted:
-    found = json.loads(record)
-    return found["id"], record.decode(), found["seen"]
+    return noted(record, record.decode())
 
 
 def _digest(row: Row) -> str:
     """What tells whether an item changed: all of it but the time and who brought it."""
-    content = "\n".join((*row[1:7],))
+    content = "\n".join(row[1:7])
     return blake2b(content.encode(), digest_size=9).hexdigest()
 
 

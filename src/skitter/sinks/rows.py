@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from skitter.errors import UnstorableItem
 from skitter.sinks.json_text import to_json
@@ -13,36 +14,59 @@ if TYPE_CHECKING:
 
     from skitter.sinks.item import Item
 
-COLUMNS = (
-    "id",
-    "job",
-    "spider",
-    "kind",
-    "url",
-    "data",
-    "attrs",
-    "worker",
-    "first_seen",
-    "last_seen",
-)
-Row = tuple[str, ...]
-"""The texts in the order of COLUMNS."""
+
+class Row(NamedTuple):
+    """An item's texts. tracked has the values of its tracked fields, if there are such."""
+
+    id: str
+    job: str
+    spider: str
+    kind: str
+    url: str
+    data: str
+    attrs: str
+    worker: str
+    fetched_at: str
+    parser: str
+    tracked: str | None
+    seen: str
+
+
+def time_text(moment: datetime) -> str:
+    """A time as sinks have it: UTC, in text that sorts as time does."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def now_text() -> str:
-    """The time as sinks have it: UTC, in text that sorts as time does."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """The time now, as sinks have it."""
+    return time_text(datetime.now(UTC))
+
+
+def clock_text(monotonic: float) -> str:
+    """A reading of the monotonic clock as a time; none (0) is no text."""
+    if not monotonic:
+        return ""
+    at = time.time() - (time.monotonic() - monotonic)
+    return time_text(datetime.fromtimestamp(at, UTC))
 
 
 def row_of(item: Item, now: str = "") -> Row:
     """An item as a row; raises UnstorableItem. now is the time, for those who have it at hand."""
-    now = now or now_text()
-    names = (item.id, item.job, item.spider, item.kind, item.url)
-    data = to_json(item.data, url=item.url)
-    attrs = to_json(item.attrs, url=item.url) if item.attrs else "{}"
-    if not (all(map(str.isascii, names)) and item.worker.isascii()):
+    url = item.url
+    data = to_json(item.data, url=url)
+    attrs = to_json(item.attrs, url=url) if item.attrs else "{}"
+    names = (item.id, item.job, item.spider, item.kind, url)
+    beside = (item.worker, item.fetched_at, item.parser)
+    if not "".join((*names, *beside)).isascii():
         _check_encodes(item)
-    return (*names, data, attrs, item.worker, now, now)
+    return Row(*names, data, attrs, *beside, _tracked(item), now or now_text())
+
+
+def _tracked(item: Item) -> str | None:
+    if item.shape is None or not item.shape.tracked:
+        return None
+    get = item.data.get
+    return to_json({name: get(name) for name in item.shape.tracked}, url=item.url)
 
 
 def _check_encodes(item: Item) -> None:
@@ -55,5 +79,5 @@ def _check_encodes(item: Item) -> None:
 
 
 def _texts(item: Item) -> Iterator[tuple[str, str]]:
-    for name in ("id", "job", "spider", "kind", "url", "worker"):
+    for name in ("id", "job", "spider", "kind", "url", "worker", "fetched_at", "parser"):
         yield name, getattr(item, name)

@@ -64,9 +64,9 @@ class Segments:
 
     def write(self, rows: list[Row]) -> None:
         """Append rows and sync them; all or none, unless the machine fails in between."""
-        lines: dict[str, list[str]] = {}
+        lines: dict[str, list[bytes]] = {}
         for row in rows:
-            lines.setdefault(row[1], []).append(record_of(row))
+            lines.setdefault(row.job, []).append(record_of(row))
         begun: list[Segment] = []
         try:
             for job, texts in lines.items():

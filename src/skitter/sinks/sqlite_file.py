@@ -13,8 +13,9 @@ import random
 import sqlite3
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from skitter.errors import (
     SinkBusy,
@@ -27,18 +28,18 @@ from skitter.errors import (
     UnknownSink,
 )
 from skitter.sinks.durable import make_folder
-from skitter.sinks.sqlite_rows import SCHEMA, UPSERT, StoredRow, select_page
-from skitter.sinks.stored import Stored
+from skitter.sinks.sqlite_rows import ADDED, SCHEMA, UPSERT, VERSION
+from skitter.sinks.sqlite_views import make_view
+from skitter.sinks.views import tell_failure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable
 
     from skitter.sinks.rows import Row
-    from skitter.sinks.stored import Wanted
+    from skitter.sinks.shape import Shape
 
 SCHEME = "sqlite:"
 READ_PATIENCE_S = 5.0
-READ_AT_ONCE = 500
 _PRAGMAS = (
     "PRAGMA synchronous=FULL",
     "PRAGMA fullfsync=ON",  # on a Mac, a plain sync leaves data in the drive's cache
@@ -57,7 +58,6 @@ _KINDS: dict[int, type[SinkError]] = {
     sqlite3.SQLITE_CONSTRAINT: SinkRefused,
     sqlite3.SQLITE_MISMATCH: SinkRefused,
 }
-_Result = TypeVar("_Result")
 
 
 class SqliteFile:
@@ -78,6 +78,18 @@ class SqliteFile:
         """Write all rows, or none, in a transaction that is on the disk when this returns."""
         self._persist(lambda: self._write(rows))
 
+    def declare(self, shapes: Iterable[Shape]) -> None:
+        """Make columns for what classes declare; a failure is told, and holds nothing up."""
+        for shape in shapes:
+            try:
+                self._persist(partial(self._declare, shape))
+            except SinkError as error:
+                tell_failure(shape, error)
+
+    def _declare(self, shape: Shape) -> None:
+        if self._connection is not None and self._inode_now() == self._inode:
+            self._in_transaction(self._connection, lambda open_: make_view(open_, shape))
+
     def close(self) -> None:
         """Let go of the file; the last process to do so puts the log away."""
         if self._connection is not None:
@@ -94,7 +106,7 @@ class SqliteFile:
             except sqlite3.Error as error:
                 waited_s = time.monotonic() - begun
                 if not _is_busy(error):
-                    raise _explain(self.name, error) from error
+                    raise explain(self.name, error) from error
                 if waited_s >= self._patience_s:
                     raise SinkBusy(sink=self.name, waited_s=waited_s) from error
                 # SQLite's own wait grows to a tenth of a second: far longer than a commit takes.
@@ -121,8 +133,25 @@ class SqliteFile:
         if mode != "wal":
             reason = f"it keeps its journal as {mode}: is it on a network file system?"
             raise SinkError(sink=self.name, reason=reason)
-        for statement in (*_PRAGMAS, *SCHEMA):
+        for statement in _PRAGMAS:
             connection.execute(statement)
+        if connection.execute("PRAGMA user_version").fetchone()[0] < VERSION:
+            self._in_transaction(connection, _migrate)
+
+    @staticmethod
+    def _in_transaction(
+        connection: sqlite3.Connection, step: Callable[[sqlite3.Connection], None]
+    ) -> None:
+        """All of a step or nothing, while no other writes."""
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            step(connection)
+            connection.execute("COMMIT")
+        except BaseException:
+            # A full disk may have rolled it back already, and there may be nothing to take back.
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            raise
 
     def _write(self, rows: list[Row]) -> None:
         connection = self._connection
@@ -130,15 +159,7 @@ class SqliteFile:
             raise SinkError(sink=self.name, reason="it is not open")
         if self._inode_now() != self._inode:
             raise SinkGone(sink=self.name)
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-            connection.executemany(UPSERT, rows)
-            connection.execute("COMMIT")
-        except BaseException:
-            # A full disk may have rolled it back already, and there may be nothing to take back.
-            with suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-            raise
+        self._in_transaction(connection, lambda open_: _upsert(open_, rows))
 
     def _inode_now(self) -> tuple[int, int]:
         """Which file the path leads to; none at all is (0, 0)."""
@@ -147,6 +168,21 @@ class SqliteFile:
         except FileNotFoundError:
             return (0, 0)
         return (found.st_dev, found.st_ino)
+
+
+def _upsert(connection: sqlite3.Connection, rows: list[Row]) -> None:
+    connection.executemany(UPSERT, rows)
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    """Make what is missing: in a new file all of it, in an old one what came later."""
+    there = {name for _, name, *_ in connection.execute("PRAGMA table_info(items)")}
+    for name, kind in ADDED.items() if there else ():
+        if name not in there:
+            connection.execute(f"ALTER TABLE items ADD COLUMN {name} {kind}")
+    for statement in SCHEMA:
+        connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def path_of(url: str) -> Path:
@@ -161,44 +197,11 @@ def path_of(url: str) -> Path:
     raise UnknownSink(url=url, reason=reason, known="sqlite:items.db, sqlite:/var/lib/items.db")
 
 
-def read_file(path: Path, wanted: Wanted) -> Iterator[Stored]:
-    """The items of a file in the order in which they came, while others may write to it."""
-    name = f"{SCHEME}{path}"
-    if not path.is_file():
-        raise SinkError(sink=name, reason="there is no such file")
-    connection = _asked(name, lambda: _connect_to_read(path))
-    statement = select_page(wanted)
-    values = {"after": 0, "count": READ_AT_ONCE} | wanted.given()
-    try:
-        while True:
-            rows: list[StoredRow] = _asked(
-                name, lambda: connection.execute(statement, values).fetchall()
-            )
-            yield from (Stored.of_row(row[1:]) for row in rows)
-            if len(rows) < READ_AT_ONCE:
-                return
-            values["after"] = rows[-1][0]
-    finally:
-        connection.close()
-
-
-def _connect_to_read(path: Path) -> sqlite3.Connection:
-    address = f"{path.absolute().as_uri()}?mode=ro"
-    return sqlite3.connect(address, uri=True, timeout=READ_PATIENCE_S, check_same_thread=False)
-
-
-def _asked(name: str, ask: Callable[[], _Result]) -> _Result:
-    try:
-        return ask()
-    except sqlite3.Error as error:
-        raise _explain(name, error) from error
-
-
 def _is_busy(error: sqlite3.Error) -> bool:
     return _code(error) in _BUSY
 
 
-def _explain(sink: str, error: sqlite3.Error) -> SinkError:
+def explain(sink: str, error: sqlite3.Error) -> SinkError:
     kind = _KINDS.get(_code(error), SinkRefused if _is_about_values(error) else SinkError)
     if kind is SinkError and _is_busy(error):
         return SinkBusy(sink=sink, waited_s=READ_PATIENCE_S)

@@ -1,12 +1,20 @@
-"""The table of items in SQLite: its form, and the statements that write and read it."""
+"""The tables of items in SQLite: their form, and the statements that write and read them.
+
+A trigger notes each change of an item's tracked fields, so that it is kept in the transaction that
+makes it, whoever makes it.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from skitter.sinks.stored import SELECTED
+
 if TYPE_CHECKING:
     from skitter.sinks.stored import Wanted
 
+VERSION = 2
+"""The tables' form: what a file has in its user_version; 0 and 1 had no history."""
 SCHEMA = (
     """
     CREATE TABLE IF NOT EXISTS items (
@@ -19,37 +27,97 @@ SCHEMA = (
       attrs TEXT NOT NULL,
       worker TEXT NOT NULL,
       first_seen TEXT NOT NULL,
-      last_seen TEXT NOT NULL
+      last_seen TEXT NOT NULL,
+      fetched_at TEXT NOT NULL DEFAULT '',
+      parser TEXT NOT NULL DEFAULT '',
+      first_job TEXT NOT NULL DEFAULT '',
+      changed_at TEXT NOT NULL DEFAULT '',
+      tracked TEXT
     )
     """,
     "CREATE INDEX IF NOT EXISTS items_job ON items (job)",
+    """
+    CREATE TABLE IF NOT EXISTS history (
+      item TEXT NOT NULL,
+      at TEXT NOT NULL,
+      job TEXT NOT NULL,
+      before TEXT NOT NULL,
+      after TEXT NOT NULL
+    )
+    """,
+    "CREATE INDEX IF NOT EXISTS history_item ON history (item)",
+    """
+    CREATE TABLE IF NOT EXISTS item_columns (
+      kind TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, position INTEGER NOT NULL,
+      PRIMARY KEY (kind, name)
+    )
+    """,
+    """
+    CREATE TRIGGER IF NOT EXISTS items_history AFTER UPDATE ON items
+    WHEN new.tracked <> old.tracked
+    BEGIN
+      INSERT INTO history (item, at, job, before, after)
+      VALUES (new.id, new.last_seen, new.job, old.tracked, new.tracked);
+    END
+    """,
 )
+# What tables of earlier versions lack.
+ADDED = {
+    "fetched_at": "TEXT NOT NULL DEFAULT ''",
+    "parser": "TEXT NOT NULL DEFAULT ''",
+    "first_job": "TEXT NOT NULL DEFAULT ''",
+    "changed_at": "TEXT NOT NULL DEFAULT ''",
+    "tracked": "TEXT",
+}
 
+# Without tracked fields on either side, any field that differs is a change.
 UPSERT = """
-    INSERT INTO items (id, job, spider, kind, url, data, attrs, worker, first_seen, last_seen)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO items (id, job, spider, kind, url, data, attrs, worker, fetched_at, parser, tracked,
+      first_seen, last_seen, first_job, changed_at)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?2, ?12)
     ON CONFLICT (id) DO UPDATE SET
+      changed_at = CASE WHEN coalesce(excluded.tracked <> tracked, excluded.data <> data)
+        THEN excluded.last_seen ELSE changed_at END,
       job = excluded.job, spider = excluded.spider, kind = excluded.kind, url = excluded.url,
       data = excluded.data, attrs = excluded.attrs, worker = excluded.worker,
+      fetched_at = excluded.fetched_at, parser = excluded.parser, tracked = excluded.tracked,
       last_seen = excluded.last_seen
 """
 
 # Read in pages, each a short transaction: a long one would keep the log from being put away.
 # A statement for each set of filters, since the planner would use no index for an optional one.
 _PAGE = """
-    SELECT rowid, id, job, spider, kind, url, data, attrs, worker, first_seen, last_seen FROM items
+    SELECT rowid, {columns} FROM items
     WHERE rowid > :after {filters} ORDER BY rowid LIMIT :count
 """
 _FILTERS = {
+    "id": "AND id = :id",
     "job": "AND job = :job",
     "spider": "AND spider = :spider",
     "kind": "AND kind = :kind",
     "since": "AND last_seen >= :since",
+    "until": "AND last_seen < :until",
+    "changed_since": "AND changed_at >= :changed_since",
+}
+_CHANGES = """
+    SELECT rowid, item, at, job, before, after FROM history
+    WHERE rowid > :after {filters} ORDER BY rowid LIMIT :count
+"""
+_CHANGE_FILTERS = {
+    "item": "AND item = :item",
+    "job": "AND job = :job",
+    "since": "AND at >= :since",
 }
 StoredRow = tuple[Any, ...]
-"""A rowid, then the columns of a Row."""
+"""A rowid, then the columns of a Stored."""
 
 
 def select_page(wanted: Wanted) -> str:
     """The statement for one page of what is wanted."""
-    return _PAGE.format(filters=" ".join(_FILTERS[name] for name in wanted.given()))
+    filters = " ".join(_FILTERS[name] for name in wanted.given())
+    return _PAGE.format(columns=", ".join(SELECTED), filters=filters)
+
+
+def select_changes(given: dict[str, Any]) -> str:
+    """The statement for one page of changes."""
+    return _CHANGES.format(filters=" ".join(_CHANGE_FILTERS[name] for name in given))

@@ -17,8 +17,9 @@ from scrapy.exceptions import DropItem
 
 from skitter.engine.crawl import Crawl
 from skitter.engine.visit import current
-from skitter.sinks import Item, fields_of, identify, identify_by_key, key_of
+from skitter.sinks import Item, fields_of, identify, identify_by_key, key_of, parser_of, shape_of
 from skitter.sinks.quarantine import Held, Judge, Quarantine
+from skitter.sinks.rows import clock_text
 from skitter.sinks.sqlite_file import SCHEME, path_of
 from skitter.spiders.items import Found
 from skitter.validate import MODELS, Accepted, Quarantined, Validator
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 SETTING = "SKITTER_QUARANTINE"
 USUAL_PATH = ".skitter/quarantine.db"
+TRACKED = "tracked_fields"
 MOST_KEYS = 1_000_000
 
 Validators = Mapping[str, tuple[Validator, ...]]
@@ -70,13 +72,16 @@ class CheckingPipeline:
         url = visit.page.request.url if visit else str(verdict.data.get("url", ""))
         key = key_of(item)
         identity = (
-            identify_by_key(key, job=job, kind=kind)
+            identify_by_key(key, spider=spider, kind=kind)
             if key
             else identify(verdict.data, job=job, url=url, occurrence=0)
         )
         worker = self._crawl.process.frontier.worker if self._crawl else ""
         attrs = self._crawl.attrs.get(job, {}) if self._crawl else {}
         found = Item(identity, job, spider, url, kind, verdict.data, worker, attrs)
+        found.fetched_at = clock_text(visit.page.head_at) if visit else ""
+        found.parser = parser_of(self._crawler.spider)
+        found.shape = shape_of(item.__class__, tuple(getattr(self._crawler.spider, TRACKED, ())))
         return Held(found, verdict.reason, verdict.field, verdict.raw)
 
     def _drop_if_met(self, item: Any) -> None:

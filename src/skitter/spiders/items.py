@@ -8,16 +8,25 @@ a product goes by both where it has both: one of them is enough to keep two prod
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
+
+from pydantic import BaseModel
+
+from skitter.validate import MODELS
 
 Key = tuple[str, ...]
 
 
 class Found(dict[str, Any]):
-    """An item of any kind. canonical: its url is the one that the page itself gives."""
+    """An item of any kind. canonical: its url is the one that the page itself gives.
+
+    item_model has the types of its fields, and tracked_fields are those whose changes are kept.
+    """
 
     canonical: bool = False
+    item_model: ClassVar[type[BaseModel] | None] = None
+    tracked_fields: ClassVar[tuple[str, ...]] = ()
 
     def item_key(self) -> Key:
         """What it is told apart by; empty: by its page and its content."""
@@ -31,6 +40,9 @@ class Found(dict[str, Any]):
 class Product(Found):
     """Something that can be bought."""
 
+    item_model = MODELS["product"]
+    tracked_fields = ("price", "currency", "regular_price", "stock", "stock_quantity")
+
     def item_key(self) -> Key:
         sku = str(self.get("sku", ""))
         if sku and not self.canonical:
@@ -40,6 +52,9 @@ class Product(Found):
 
 class Quote(Found):
     """What a security costs."""
+
+    item_model = MODELS["quote"]
+    tracked_fields = ("price", "currency", "change", "percent", "volume", "market_cap")
 
     def item_key(self) -> Key:
         ticker = str(self.get("ticker", ""))

@@ -32,7 +32,7 @@ def mortal(request: pytest.FixtureRequest) -> Iterator[PostgresProcess | MongoPr
 
 @pytest.fixture
 def table_url(postgres_server: PostgresProcess, request: pytest.FixtureRequest) -> str:
-    return f"{postgres_server.url}?table={request.node.name}"
+    return f"{postgres_server.url}?table={request.node.name[:40]}"
 
 
 async def put_until_taken(sink: Sink, names: list[str]) -> int:
@@ -71,7 +71,7 @@ async def test_a_server_that_is_killed_and_started_again(
 def _mongo_options() -> dict[str, object]:
     from skitter.sinks import mongo  # noqa: PLC0415
 
-    return mongo._OPTIONS
+    return mongo.OPTIONS
 
 
 async def test_a_server_that_is_not_there() -> None:

@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def writer(url: str, name: str, *, puts: int, size: int) -> Iterator[subprocess.Popen[str]]:
+def writer(
+    url: str, name: str, *, puts: int, size: int, module: str = "writer"
+) -> Iterator[subprocess.Popen[str]]:
     """A process that puts items, and prints the ids of each put when it has returned."""
-    command = [sys.executable, "-m", "tests.contract.sinks.writer", url, name, str(puts), str(size)]
+    program = f"tests.contract.sinks.{module}"
+    command = [sys.executable, "-m", program, url, name, str(puts), str(size)]
     process = subprocess.Popen(
         command,
         cwd=ROOT,

@@ -16,7 +16,9 @@ import pytest
 from typer.testing import CliRunner
 
 from skitter.cli.main import app
-from skitter.sinks import Item, open_sink
+from skitter.errors import BadCondition
+from skitter.sinks import Item, identify_by_key, open_sink, shape_of
+from skitter.spiders.items import Product
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,11 +80,45 @@ def test_json_lines_on_stdout(shop: str) -> None:
         ("--kind", "Book", 3),
         ("--since", "1h", 4),
         ("--since", "2999-01-01", 0),
+        ("--until", "2999-01-01", 4),
+        ("--until", "1h", 0),
+        ("--changed-since", "1h", 4),
+        ("--changed-since", "2999-01-01", 0),
+        ("--where", "price<10", 1),
+        ("--where", "title~car", 1),
         ("--job", "none", 0),
     ],
 )
 def test_filters(shop: str, option: str, value: str, count: int) -> None:
     assert len(run("export", "--from", shop, option, value).splitlines()) == count
+
+
+def test_conditions_add_up(shop: str) -> None:
+    both = ("--where", "price>1", "--where", "!tags", "--fields", "price")
+    lines = run("export", "--from", shop, *both).splitlines()
+    assert [json.loads(line) for line in lines] == [{"price": 7}, {"price": 2**60}]
+    wrong = CliRunner().invoke(app, ["export", "--from", shop, "--where", "=1"])
+    assert isinstance(wrong.exception, BadCondition)
+
+
+def test_history_of_a_product(tmp_path: Path) -> None:
+    url = f"sqlite:{tmp_path}/items.db"
+    key = ("shop.example", "KB-1")
+    name = identify_by_key(key, spider="ecommerce", kind="Product")
+    for job, price in (("monday", "10.00"), ("tuesday", "10.00"), ("wednesday", "12.50")):
+        item = Item(name, job, "ecommerce", "https://shop.example/1", "Product", {"price": price})
+        item.shape = shape_of(Product)
+        asyncio.run(_store(url, [item]))
+    (line,) = run("history", "ecommerce", *key, "--from", url, "--json").splitlines()
+    change = json.loads(line)
+    assert (change["job"], change["item"]) == ("wednesday", name)
+    assert (change["before"]["price"], change["after"]["price"]) == ("10.00", "12.50")
+    for words in ([name], ["--job", "wednesday"], []):
+        table = run("history", *words, "--from", url)
+        assert "10.00" in table
+        assert "12.50" in table
+        assert "currency" not in table
+    assert run("history", "--job", "tuesday", "--from", url) == ""
 
 
 def test_fields_may_be_nested(shop: str) -> None:

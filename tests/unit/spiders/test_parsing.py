@@ -70,10 +70,11 @@ def test_one_bogus_key_does_not_merge_two_products() -> None:
     assert key_of(same[0]) == key_of(same[1])
 
 
-def test_identities_differ_by_key_job_and_kind() -> None:
-    keys = [(("a", "b"), "j", "K"), (("ab", ""), "j", "K"), (("a", "b"), "i", "K")]
-    found = {identify_by_key(key, job=job, kind=kind) for key, job, kind in keys}
-    assert len(found) == 3
+def test_identities_differ_by_key_spider_and_kind() -> None:
+    keys = [(("a", "b"), "s", "K"), (("ab", ""), "s", "K"), (("a", "b"), "t", "K")]
+    keys.append((("a", "b"), "s", "L"))
+    found = {identify_by_key(key, spider=spider, kind=kind) for key, spider, kind in keys}
+    assert len(found) == 4
     assert key_of({"sku": "1"}) == ()
     assert key_of(Quote(url="http://e.example/q", ticker="BBB")) == ("e.example", "BBB")
     assert class_of("review").__name__ == "review"

@@ -1,0 +1,28 @@
+"""A process that changes the price of one item, again and again, beside others; see writer.py."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from skitter.sinks import Shape, open_sink
+from tests.contract.sinks.items import make_item
+
+PRICED = Shape("Book", {}, tracked=("price",))
+
+
+async def main() -> None:
+    url, name, puts, _ = sys.argv[1:]
+    sink = open_sink(url)
+    await sink.open()
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for n in range(int(puts)):
+        item = make_item("shared", price=f"{name}-{n}")
+        item.shape = PRICED
+        await sink.put([item])
+    await sink.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
