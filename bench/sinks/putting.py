@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 
-from skitter.engine.running import spare_the_collector
+from skitter.engine.collecting import spare_the_collector
 from skitter.lab.run import run_fast
 from skitter.sinks import Item, identify_by_key, open_sink, shape_of
 from skitter.spiders.items import Product
