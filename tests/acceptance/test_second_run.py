@@ -101,6 +101,10 @@ def test_a_shop_that_changed(lab: LabProcess, sink: str, run: Run) -> None:
     assert 0 < len(changed) < PRODUCTS
     items = exported(sink)
     assert len(items) == PRODUCTS
+    for item in items:
+        assert " demo-shop/" in item["_parser"]
+        assert then < item["_fetched_at"] <= item["_last_seen"]
+        assert item["_worker"]
     assert {item["sku"]: Decimal(item["price"]) for item in items if item.get("price")} == {
         sku: Decimal(row["price"]) for sku, row in second.items() if row["price"]
     }
