@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from skitter.frontier.opening import open_frontier
 from skitter.jobs.service import Jobs
+from skitter.orchestrator.submission_checks import submission_checks
 from skitter.store import Store
 
 if TYPE_CHECKING:
@@ -36,4 +37,5 @@ async def open_services(
         open_frontier(settings, worker=worker, guest=guest) as frontier,
         await Store.open(settings.store.url) as store,
     ):
-        yield Services(settings, frontier, store, Jobs(frontier, store))
+        jobs = Jobs(frontier, store, checks=submission_checks(settings))
+        yield Services(settings, frontier, store, jobs)
