@@ -188,6 +188,19 @@ async def test_files_are_finalised_and_exports_written(
     assert (tmp_path / "exports/mine/j.csv").read_text().split() == ["price", "1.0", "2.5"]
 
 
+async def test_a_job_that_found_nothing_ends_with_empty_files(
+    bench: Bench, finisher: Finisher, tmp_path: Path
+) -> None:
+    places = (f"jsonl:{tmp_path}/none", f"csv:{tmp_path}/none", f"sqlite:{tmp_path}/none.db")
+    exports = tuple(
+        Action(kind="export", options={"to": f"{{job}}.{form}"}) for form in ("jsonl", "csv")
+    )
+    job = await run(bench, sinks=places, on_end=exports)
+    assert await finisher.tend() == 1
+    assert (tmp_path / f"exports/{job}.jsonl").read_text() == ""
+    assert (tmp_path / f"exports/{job}.csv").exists()
+
+
 async def test_an_export_stays_in_its_folder(
     bench: Bench, finisher: Finisher, tmp_path: Path
 ) -> None:
