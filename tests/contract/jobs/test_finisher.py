@@ -20,6 +20,7 @@ from skitter.sinks import Item, open_sink
 from tests.contract.jobs.bench import Bench
 from tests.contract.jobs.fuse import Crash, Fuse
 from tests.contract.jobs.receiver import Receiver
+from tests.servers import list_keys
 from tests.wait import wait_until_async
 
 if TYPE_CHECKING:
@@ -104,6 +105,34 @@ async def test_it_is_forgotten_by_the_server_and_stays_in_the_store(
     assert shown.submission.seeds == SEEDS
     assert [each.id for each in (await bench.jobs.list()).jobs] == [job]
     assert len(await told(bench, job)) == 1
+
+
+async def test_nothing_of_old_jobs_is_left_in_the_server(
+    bench: Bench, finisher: Finisher, server_url: str, namespace: str
+) -> None:
+    async def forget_all() -> bool:
+        bench.leap(61)
+        await bench.tidy()
+        await finisher.tend()
+        register = f"{bench.frontier.shards.prefixes[0]}ids"
+        return not await bench.frontier.shards.command("HLEN", register)
+
+    def kept() -> set[bytes]:
+        return {key for key in list_keys(server_url) if namespace.encode() in key}
+
+    await run(bench, unique=True)
+    await finisher.tend()
+    await wait_until_async(forget_all)
+    before = kept()
+    for number in range(5):
+        job = (await bench.submit(seeds=(*SEEDS, "https://bad.example/"), unique=True)).id
+        await bench.work(job, bury="bad" if number % 2 else "")
+        await ended(bench, job)
+    await finisher.tend()
+    bench.leap(8 * 86_400)
+    await wait_until_async(forget_all)
+    new = {key.rpartition(b"}")[2].decode() for key in kept() - before}
+    assert {name for name in new if not name.startswith(("h:", "s:", "hf", "hx", "e"))} == set()
 
 
 async def test_dead_letters_keep_it_longer_and_errors_outlast_it(
