@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from skitter.frontier import Frontier
+    from skitter.worker.measured import Tap
     from skitter.worker.orders import Orders
     from skitter.worker.project import Project
 
@@ -44,9 +45,17 @@ MARGIN_S = 3.0  # of the grace, for all that comes after the last page
 
 
 class WorkerProcess:
-    """One child. `ready` is called when it is at work."""
+    """One child. `ready` is called when it is at work; tap is given the items that are stored."""
 
-    def __init__(self, orders: Orders, project: Project, *, ready: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        orders: Orders,
+        project: Project,
+        *,
+        ready: Callable[[], None],
+        tap: Tap | None = None,
+    ) -> None:
+        self._tap = tap
         self._orders = orders
         self._settings = orders.settings
         self._project = project
@@ -82,7 +91,7 @@ class WorkerProcess:
         frontier = await stack.enter_async_context(open_patiently(settings, worker=orders.name))
         frontier.keep_to(orders.restriction.hosts)
         by_job = JobSinks(open_sink(settings.items.sink), frontier.jobs)
-        sink = MeasuredSink(by_job, self._figures)
+        sink = MeasuredSink(by_job, self._figures, tap=self._tap)
         await open_sink_patiently(sink)
         stack.push_async_callback(sink.close)
         proxies = await stack.enter_async_context(ProxyPool(settings.proxies, frontier.egresses))
