@@ -10,7 +10,7 @@ ROUNDS ?= 200
 JOBS   ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup servers demo test check format bench bench-frontier bench-crawl bench-memory bench-sinks chaos docs constraints clean
+.PHONY: help setup servers demo test check format bench bench-frontier bench-crawl bench-memory bench-sinks bench-clients chaos docs constraints clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ bench-memory: setup servers  ## Watch a worker's memory: 200,000 pages, a slow s
 
 bench-sinks: setup servers  ## Measure the sinks: items a second and CPU for each item
 	@$(BIN)/python -m bench.sinks $(ARGS)
+
+bench-clients: setup  ## Measure HTTP clients: CPU for each page, and whether they do what a crawler needs
+	@$(BIN)/python -m bench.clients $(ARGS)
 
 chaos: setup servers  ## Kill, stop and cut for ROUNDS= rounds, and check that nothing is lost
 	@$(BIN)/python -m tests.chaos --rounds $(ROUNDS) $(ARGS)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import yarl
+from multidict import CIMultiDict
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadConnectionRefusedError,
@@ -25,14 +26,21 @@ from skitter.resolve import Resolver, parse_rules
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 KEPT_OPEN_S = 4.0
 DNS_KEPT_S = 300
 LONGEST_LINE = 16_384  # as in Scrapy's own client
-_OWN_HEADERS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+_NOT_ADDED: CIMultiDict[None] = CIMultiDict({"Content-Type": None})
 _BAD_URL = (aiohttp.InvalidUrlClientError, aiohttp.NonHttpUrlClientError)
 _PROTOCOLS = {(1, 1): "HTTP/1.1", (1, 0): "HTTP/1.0"}
+
+
+class _Request(aiohttp.ClientRequest):
+    """Adds no header of its own: aiohttp would work out for each request which ones not to add."""
+
+    def update_auto_headers(self, skip_auto_headers: Iterable[str] | None) -> None:  # noqa: ARG002
+        self._skip_auto_headers = _NOT_ADDED
 
 
 class _Response(aiohttp.ClientResponse):
@@ -74,8 +82,8 @@ class AiohttpFetcher:
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
+            request_class=_Request,
             response_class=_Response,
-            skip_auto_headers=_OWN_HEADERS,
             max_line_size=LONGEST_LINE,
             max_field_size=LONGEST_LINE,
         )
