@@ -10,7 +10,7 @@ ROUNDS ?= 200
 JOBS   ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup servers demo test check format bench bench-frontier bench-crawl bench-memory bench-sinks bench-history bench-autoscaler chaos docs constraints clean
+.PHONY: help setup servers demo test check format bench bench-frontier bench-crawl bench-memory bench-sinks bench-history bench-clients bench-autoscaler chaos docs constraints clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ bench-history: setup servers  ## Ask a history of 300,000 jobs and one of 3,000 
 
 bench-autoscaler: setup  ## Simulate a day of the scaling policy, and draw it (docs/autoscaling.svg)
 	@$(BIN)/python -m bench.autoscaler $(ARGS)
+
+bench-clients: setup  ## Measure HTTP clients: CPU for each page, and whether they do what a crawler needs
+	@$(BIN)/python -m bench.clients $(ARGS)
 
 chaos: setup servers  ## Kill, stop and cut for ROUNDS= rounds, and check that nothing is lost
 	@$(BIN)/python -m tests.chaos --rounds $(ROUNDS) $(ARGS)

@@ -58,6 +58,13 @@ class MissingExtra(SkitterError):
     """
 
 
+class UnsupportedQuery(SkitterError, ValueError):
+    """The query {query!r} cannot be run: {reason}
+
+    Write it in CSS that lexbor knows, use response.xpath, or do without SKITTER_SELECTORS.
+    """
+
+
 class FrontierError(SkitterError):
     """The frontier could not do what it was asked."""
 

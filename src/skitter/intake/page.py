@@ -45,7 +45,7 @@ class Page:
     batch: Batch | None = None
     settlement: Settlement | None = None
     met: dict[int, int] | None = None
-    adding: Lock = field(default_factory=Lock)
+    adding: Lock | None = None
 
     @property
     def request(self) -> Request:
