@@ -50,3 +50,7 @@ class NothingFailed(SkitterError):
 
 class ActionFailed(SkitterError):
     """What a job asks for at its end could not be done: {reason}"""
+
+
+class CrawlFailed(SkitterError):
+    """The crawl {job} cannot go on: {reason}"""

@@ -95,8 +95,8 @@ class Settler:
         if isinstance(verdict, NotSent):
             intake.release(page)
             return
-        if page.items:
-            visit.count("items", len(page.items))
+        if items := page.stored + len(page.items):
+            visit.count("items", items)
         self._crawl.known.settled(page)
         outcome, reason, error, wait_ms = self._outcome(visit)
         intake.settle(

@@ -80,15 +80,17 @@ class LiveJobs:
         await self.create(job, hold_ms=hold_ms)
         return await self.record(job.id)
 
-    async def create(self, job: Job, *, hold_ms: int = SUBMIT_HOLD_MS) -> bool:
-        """The same; False if one stood already."""
+    async def create(
+        self, job: Job, *, hold: str = SUBMIT_HOLD, hold_ms: int = SUBMIT_HOLD_MS
+    ) -> bool:
+        """The same, with a first hold of one's own; False if one stood already."""
         reply = await self._shards.run(0, "job_number", job.id, clocked=False)
         no = reply[0].decode()
         expires = -1 if job.expires_s is None else int(job.expires_s * 1000)
         limit = -1 if job.max_pages is None else job.max_pages
         facts = ormsgpack.packb([job.priority, expires, limit, job.lane])
         created = await self._shards.run(
-            self._home(no), "job_create", no, job.id, job.dumps(), facts, SUBMIT_HOLD, hold_ms
+            self._home(no), "job_create", no, job.id, job.dumps(), facts, hold, hold_ms
         )
         return bool(created)
 
@@ -163,6 +165,7 @@ class LiveJobs:
     async def holds(self, job: str) -> dict[str, int]:
         """What holds a job open, and until when (server ms)."""
         no = (await self.known(job)).no
+        await self._shards.run(self._home(no), "job_held", no)  # those that ran out are let go
         key = f"{self._shards.prefixes[self._home(no)]}hold:{no}"
         return {name: int(at) for name, at in await self._shards.scored(key, 0, -1)}
 

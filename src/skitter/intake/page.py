@@ -22,7 +22,8 @@ class Page:
     that reads robots.txt in the page's turn sets it. turn_over says that its host was told so.
     gone: another may have the request now. give_back: its job is paused or ended. Both mean that
     nothing more may be sent for it. accepted: it is settled, and its settlement's children are
-    queued. The fields after these are the intake's own.
+    queued. stored counts items that were stored before it was settled. The fields after these are
+    the intake's own.
     """
 
     lease: Lease
@@ -34,6 +35,7 @@ class Page:
     gone: bool = False
     give_back: bool = False
     accepted: bool = False
+    stored: int = 0
 
     taken: bool = False
     sent: bool = False

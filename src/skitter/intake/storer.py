@@ -63,6 +63,7 @@ class Storer:
         if error:
             raise error
         del page.items[: len(items)]
+        page.stored += len(items)
 
     async def _store_each(self, pages: Sequence[Page], error: Exception) -> None:
         """Find out whose items the sink does not take."""
