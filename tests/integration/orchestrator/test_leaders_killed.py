@@ -112,3 +112,10 @@ async def _settled(services: Services) -> None:
         return "claimed" not in states
 
     await wait_until_async(over, timeout_s=30, what="all ticks are settled")
+
+    async def seeded() -> bool:
+        live = (await services.jobs.list(limit=10_000)).jobs
+        return all(job.figures.accepted == 3 for job in live)
+
+    # A job whose submitter was killed over its seeds gets the rest when the dead one's hold ends.
+    await wait_until_async(seeded, timeout_s=120, what="all jobs have their seeds")
