@@ -36,6 +36,7 @@ log = structlog.get_logger(__name__)
 
 LOOK_S = 0.2
 MOST_WAITING = 1_000
+REMEMBERED = 1_000_000
 BROKEN = "could not be opened"
 
 
@@ -149,13 +150,15 @@ class Running:
 
     def _add(self, items: Any) -> None:
         for item in items:
-            if item.id not in self._seen:
+            if item.id in self._seen:
+                continue
+            if len(self._seen) < REMEMBERED:
                 self._seen.add(item.id)
-                self._items.append(item)
+            self._items.append(item)
 
     async def _give_rest(self) -> None:
         """What other workers have stored for the job; then there is no more to come."""
-        if self._tapped and not self._stopping.is_set():
+        if self._tapped and not self._stopping.is_set() and len(self._seen) < REMEMBERED:
             sinks = self._submission.sinks or self._settings.items.sink
             rest = await asyncio.to_thread(self._unseen, sinks[0])
         else:

@@ -9,6 +9,7 @@ queued.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ from skitter.frontier.keys import shard_of_job
 from skitter.frontier.shards import as_fields
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from skitter.frontier.shards import Shards
 
 STATES = {"r": "running", "p": "paused", "e": "ended"}
@@ -114,6 +117,14 @@ class LiveJobs:
             self._ids[no] = found.decode()
         return self._ids[no]
 
+    async def ids_of(self, nos: Sequence[bytes]) -> list[str]:
+        """The ids of jobs by their numbers, but for those that were forgotten meanwhile."""
+        found: list[str] = []
+        for no in nos:
+            with suppress(UnknownJob):
+                found.append(await self.id_of(no.decode()))
+        return found
+
     async def record(self, job: str) -> JobRecord:
         """A job's record as it is now; raises UnknownJob."""
         no = await self._shards.command("HGET", f"{self._shards.prefixes[0]}ids", job)
@@ -173,24 +184,25 @@ class LiveJobs:
         """The ids of all jobs that have not ended."""
         found: list[str] = []
         for prefix in self._shards.prefixes:
-            nos = await self._shards.command("ZRANGE", f"{prefix}live", 0, -1)
-            found += [await self.id_of(no.decode()) for no in nos]
+            found += await self.ids_of(await self._shards.command("ZRANGE", f"{prefix}live", 0, -1))
         return found
 
     async def live_page(self, first: int, *, limit: int) -> list[str]:
         """Some of them, by their places in the index of each home."""
         found: list[str] = []
         for prefix in self._shards.prefixes:
-            nos = await self._shards.command("ZRANGE", f"{prefix}live", first, first + limit - 1)
-            found += [await self.id_of(no.decode()) for no in nos]
+            found += await self.ids_of(
+                await self._shards.command("ZRANGE", f"{prefix}live", first, first + limit - 1)
+            )
         return found
 
     async def changed(self, *, limit: int) -> list[str]:
         """The ids of some jobs whose last change the store has not seen."""
         found: list[str] = []
         for prefix in self._shards.prefixes:
-            nos = await self._shards.command("ZRANGE", f"{prefix}chg", 0, limit - 1)
-            found += [await self.id_of(no.decode()) for no in nos]
+            found += await self.ids_of(
+                await self._shards.command("ZRANGE", f"{prefix}chg", 0, limit - 1)
+            )
         return found
 
     async def kept(self, record: JobRecord) -> None:

@@ -2,7 +2,8 @@
 
 The job's id is made of the schedule and the tick. A leader that died between the claim and the
 submission, or in the middle of the seeds, is completed by the next: a job that stands under that
-id is this tick's, and is given what it lacks of its seeds.
+id is this tick's, and is given what it lacks of its seeds. One that was given up before it had any
+(its submitter died before the store knew of them) has nothing in it, and is made once more.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+AGAIN = "-again"
 MOST_WAITING = 10
 MOST_LIVE = 100
 
@@ -64,11 +66,14 @@ class Ticking:
         return settled
 
     async def _settle(self, schedule: Schedule, tick: Tick) -> Tick:
-        submission = Submission.from_json(schedule.job | {"id": tick.job})
         standing = await self._standing(tick.job)
+        if standing is not None and _is_stillborn(standing):
+            tick = replace(tick, job=tick.job + AGAIN)
+            standing = await self._standing(tick.job)
         if standing is not None:
             await self._complete(standing)
             return replace(tick, state="submitted")
+        submission = Submission.from_json(schedule.job | {"id": tick.job})
         if not tick.manual:
             earlier = await self._live_before(schedule, tick)
             if earlier and schedule.overlap == "skip":
@@ -139,3 +144,7 @@ class Ticking:
                 await self._confirm()
             with suppress(JobEnded, UnknownJob):
                 await self._jobs.stop(job)
+
+
+def _is_stillborn(job: JobView) -> bool:
+    return job.outcome == "failed" and job.figures.accepted == 0 and not job.id.endswith(AGAIN)

@@ -20,6 +20,7 @@ from skitter.sinks import Item, open_sink
 from tests.contract.jobs.bench import Bench
 from tests.contract.jobs.fuse import Crash, Fuse
 from tests.contract.jobs.receiver import Receiver
+from tests.servers import list_keys
 from tests.wait import wait_until_async
 
 if TYPE_CHECKING:
@@ -106,6 +107,34 @@ async def test_it_is_forgotten_by_the_server_and_stays_in_the_store(
     assert len(await told(bench, job)) == 1
 
 
+async def test_nothing_of_old_jobs_is_left_in_the_server(
+    bench: Bench, finisher: Finisher, server_url: str, namespace: str
+) -> None:
+    async def forget_all() -> bool:
+        bench.leap(61)
+        await bench.tidy()
+        await finisher.tend()
+        register = f"{bench.frontier.shards.prefixes[0]}ids"
+        return not await bench.frontier.shards.command("HLEN", register)
+
+    def kept() -> set[bytes]:
+        return {key for key in list_keys(server_url) if namespace.encode() in key}
+
+    await run(bench, unique=True)
+    await finisher.tend()
+    await wait_until_async(forget_all)
+    before = kept()
+    for number in range(5):
+        job = (await bench.submit(seeds=(*SEEDS, "https://bad.example/"), unique=True)).id
+        await bench.work(job, bury="bad" if number % 2 else "")
+        await ended(bench, job)
+    await finisher.tend()
+    bench.leap(8 * 86_400)
+    await wait_until_async(forget_all)
+    new = {key.rpartition(b"}")[2].decode() for key in kept() - before}
+    assert {name for name in new if not name.startswith(("h:", "s:", "hf", "hx", "e"))} == set()
+
+
 async def test_dead_letters_keep_it_longer_and_errors_outlast_it(
     bench: Bench, finisher: Finisher
 ) -> None:
@@ -186,6 +215,19 @@ async def test_files_are_finalised_and_exports_written(
     assert len(processed) == 1
     assert len(processed[0].read_text().splitlines()) == 2
     assert (tmp_path / "exports/mine/j.csv").read_text().split() == ["price", "1.0", "2.5"]
+
+
+async def test_a_job_that_found_nothing_ends_with_empty_files(
+    bench: Bench, finisher: Finisher, tmp_path: Path
+) -> None:
+    places = (f"jsonl:{tmp_path}/none", f"csv:{tmp_path}/none", f"sqlite:{tmp_path}/none.db")
+    exports = tuple(
+        Action(kind="export", options={"to": f"{{job}}.{form}"}) for form in ("jsonl", "csv")
+    )
+    job = await run(bench, sinks=places, on_end=exports)
+    assert await finisher.tend() == 1
+    assert (tmp_path / f"exports/{job}.jsonl").read_text() == ""
+    assert (tmp_path / f"exports/{job}.csv").exists()
 
 
 async def test_an_export_stays_in_its_folder(
