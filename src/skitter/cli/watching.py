@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from skitter.cli.meter import Meter, Reading
-from skitter.cli.progress import Snapshot, rates_of
+from skitter.cli.progress import Snapshot, rated
 
 if TYPE_CHECKING:
     from skitter.frontier import Frontier
@@ -47,9 +47,8 @@ class Watch:
             workers=len(workers),
             errors=await self._read_errors(reading),
             note=next(iter(self.troubles.values()), ""),
-            **rates_of(self._meter, max_pages=job.max_pages),
         )
-        return record, snapshot
+        return record, rated(snapshot, self._meter)
 
     async def _read_errors(self, reading: Reading) -> dict[str, int]:
         """By reason, looked up now and then."""
