@@ -13,7 +13,7 @@ from tests.integration.cli.commands import SKITTER
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(600)]
 
 
 def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:

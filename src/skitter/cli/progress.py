@@ -138,7 +138,9 @@ def _bar(snapshot: Snapshot) -> Table:
     table.add_column(ratio=1)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True, justify="right")
-    bar = ProgressBar(total=1.0, completed=share or 0.0, width=None)
+    bar = ProgressBar(
+        total=1.0, completed=share or 0.0, complete_style="green", finished_style="green"
+    )
     table.add_row(bar, told, f"ETA {clock(snapshot.left_s)}")
     return table
 

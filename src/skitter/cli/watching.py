@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from skitter.frontier.live_jobs import JobRecord
 
 ERRORS_EVERY_S = 3.0
+STARTING = "worker processes are starting"
 
 
 class Watch:
@@ -46,7 +47,7 @@ class Watch:
             hosts=await self._frontier.stats.hosts([job.lane]),
             workers=len(workers),
             errors=await self._read_errors(reading),
-            note=next(iter(self.troubles.values()), ""),
+            note=next(iter(self.troubles.values()), "" if workers else STARTING),
         )
         return record, rated(snapshot, self._meter)
 
