@@ -30,7 +30,9 @@ def main() -> None:
     for line in lines:
         console.print(Text.from_ansi(line), soft_wrap=True)
     svg = console.export_svg(title=title, theme=DARK)
-    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)  # nothing is fetched
+    svg = re.sub(
+        r"@font-face \{.*?\}\s*|<!--.*?-->\s*", "", svg, flags=re.DOTALL
+    )  # no fonts to fetch
     Path(out).write_text(svg.replace("Fira Code", "ui-monospace"), encoding="utf-8")
 
 
