@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from compileall import compile_dir
 from typing import TYPE_CHECKING
 
 from bench.crawl.report import figures, show
-from bench.crawl.run import Run, crawl
+from bench.crawl.run import ROOT, Run, crawl
 from bench.crawl.subjects import SUBJECTS, Subject
 from bench.frontier.meter import Log
 from skitter.lab import LabProcess, WebSpec
@@ -70,6 +71,12 @@ def measure(
     return runs
 
 
+def compile_own_code() -> None:
+    """pip compiles what it installs, the peers; a checkout is compiled here, wherever it runs."""
+    for folder in ("src", "bench"):
+        compile_dir(ROOT / folder, quiet=1)
+
+
 def chosen(names: Sequence[str]) -> list[Subject]:
     """Those of the names that can be measured; tells of the others."""
     subjects = [subject for subject in SUBJECTS if subject.name in names]
@@ -88,6 +95,7 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=NAMES, metavar="NAME",
                         help=f"one of {', '.join(NAMES)}; may be repeated")  # fmt: skip
     options = parser.parse_args()
+    compile_own_code()
     pages = QUICK_PAGES if options.quick else options.pages
     subjects, log = chosen(options.only or NAMES), Log()
     starts = measure_starts([subject for subject in subjects if subject.copies == 1], log)

@@ -11,6 +11,7 @@ from skitter.frontier.opening import open_frontier
 from skitter.jobs.service import Jobs
 from skitter.orchestrator.alerts import Alerts
 from skitter.orchestrator.schedules import Schedules
+from skitter.orchestrator.submission_checks import submission_checks
 from skitter.store import Store
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ async def open_services(
         open_frontier(settings, worker=worker, guest=guest) as frontier,
         await Store.open(settings.store.url) as store,
     ):
-        jobs = Jobs(frontier, store)
+        jobs = Jobs(frontier, store, checks=submission_checks(settings))
         yield Services(
             settings=settings,
             frontier=frontier,

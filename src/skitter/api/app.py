@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 from skitter.api import (
+    alerts,
     bulk,
     cluster_rest,
     dead,
@@ -19,6 +20,7 @@ from skitter.api import (
     jobs,
     keys,
     problems,
+    schedules,
     schema,
     standing,
 )
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
     from skitter.services import Services
 
-_PARTS = (jobs, bulk, events, items, hosts, dead, standing, keys, health,
+_PARTS = (jobs, bulk, events, items, hosts, dead, schedules, alerts, standing, keys, health,
           cluster_rest)  # fmt: skip
 
 
@@ -70,5 +72,5 @@ def make_app(services: Services) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
     app.state.exports.close()
-    app.state.listeners.end_all()
+    await app.state.listeners.close()
     await app.state.feed.close()

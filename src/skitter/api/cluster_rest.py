@@ -79,11 +79,10 @@ class WrappedOut(Told):
 class Feed:
     """Takes messages, waits a little for their answers, and keeps those that come later."""
 
-    def __init__(self, services: Services, *, wait_s: float = WAIT_S) -> None:
+    def __init__(self, services: Services) -> None:
         self.counts = FeedCounts(services.store)
         self.polls = PollAnswers(services.store)
         self._desk = Desk(services.jobs, services.frontier, counts=self.counts)
-        self._wait_s = wait_s
         self._pending: set[asyncio.Task[None]] = set()
 
     async def take(self, message: Message, who: Principal) -> dict[str, Any] | None:
@@ -94,7 +93,7 @@ class Feed:
         if len(self._pending) >= MOST_PENDING:
             raise TooManyAtOnce(most=MOST_PENDING, what="messages", setting="the wait for them")
         working = asyncio.create_task(self._desk.handle(message, project=project))
-        done, _ = await asyncio.wait({working}, timeout=self._wait_s)
+        done, _ = await asyncio.wait({working}, timeout=WAIT_S)
         if done:
             return working.result()
         poll_id = str(getattr(message, "uuid", ""))

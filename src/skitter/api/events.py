@@ -34,10 +34,12 @@ def _answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 @router.get("/events", response_class=StreamingResponse, responses=_answers())
 async def follow_events(
-    request: Request, who: Viewer, last: LastEventId = None
+    request: Request, services: Served, who: Viewer, last: LastEventId = None
 ) -> StreamingResponse:
     """Follow what happens to all jobs: submitted, paused, resumed, reprioritised, ended."""
-    return _stream(request, who, last, None)
+    # Whoever has the answer's head misses nothing from then on.
+    after = last or await services.frontier.events.last_id()
+    return _stream(request, who, after=after, job=None)
 
 
 @router.get("/jobs/{job}/events", response_class=StreamingResponse, responses=_answers(404))
@@ -45,13 +47,14 @@ async def follow_job(
     job: JobId, request: Request, services: Served, who: Viewer, last: LastEventId = None
 ) -> StreamingResponse:
     """Follow one job: its events, and its figures when they change; it ends with the job."""
+    after = last or await services.frontier.events.last_id()
     await job_for(services, who, job)
-    return _stream(request, who, last, job)
+    return _stream(request, who, after=after, job=job)
 
 
-def _stream(request: Request, who: Viewer, last: str | None, job: str | None) -> StreamingResponse:
+def _stream(request: Request, who: Viewer, *, after: str, job: str | None) -> StreamingResponse:
     listeners: Listeners = request.app.state.listeners
     listeners.begin()
-    chunks = listeners.follow(who, after=last or "$", job=job)
+    chunks = listeners.follow(who, after=after, job=job)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(chunks, media_type=MEDIA_TYPE, headers=headers)

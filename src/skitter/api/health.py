@@ -11,9 +11,9 @@ from pydantic import ConfigDict
 
 from skitter.api.asking import Served, WideViewer, refusals
 from skitter.api.kinds import Told
+from skitter.api.metrics import render
 from skitter.errors import SkitterError
 from skitter.masking import mask_text
-from skitter.observe.queue_metrics import render
 from skitter.services import Services
 
 router = APIRouter(tags=["health"])

@@ -10,14 +10,11 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import ConfigDict
 
-from skitter.access import Principal
-from skitter.access_errors import OtherProject
-from skitter.api.asking import Served, Viewer, job_for, refusals
+from skitter.api.asking import Served, Viewer, refusals
 from skitter.api.exporting import Exports, exported
-from skitter.api.item_pages import read_all, read_page
+from skitter.api.item_places import all_of, page_of, place_of
 from skitter.api.kinds import Cursor, Filter, Limit, Told
 from skitter.api.times import as_stored
-from skitter.services import Services
 from skitter.sinks import Wanted
 from skitter.sinks.columns import Selection
 
@@ -87,9 +84,9 @@ async def list_items(  # noqa: PLR0913, PLR0917 - each is a parameter of its own
     limit: Limit = 100,
 ) -> ItemPageOut:
     """List items page by page. A key for a project has to name one of its jobs."""
-    place = await _place(services, who, job)
+    place = await place_of(services, who, job)
     wanted = Wanted(job, spider, kind, as_stored(since))
-    found, following = await asyncio.to_thread(read_page, place, wanted, after=after, limit=limit)
+    found, following = await asyncio.to_thread(page_of, place, wanted, after=after, limit=limit)
     return ItemPageOut(items=[item_out(each) for each in found], next=following)
 
 
@@ -125,11 +122,11 @@ async def export_items(  # noqa: PLR0913, PLR0917 - each is a parameter of its o
     bare: Annotated[bool, Query(description="Leave out where items came from.")] = False,  # noqa: FBT002 - a query's flag
 ) -> StreamingResponse:
     """Export items as JSON Lines, JSON, CSV, XLSX or Parquet, in constant memory."""
-    place = await _place(services, who, job)
+    place = await place_of(services, who, job)
     wanted = Wanted(job, spider, kind, as_stored(since))
     names = [name.strip() for name in fields.split(",") if name.strip()]
     exports: Exports = request.app.state.exports
-    chunks = await exported(exports, form, lambda: read_all(place, wanted), Selection(names, bare))
+    chunks = await exported(exports, form, lambda: all_of(place, wanted), Selection(names, bare))
     name = f"{job or 'items'}.{form}"
     headers = {"Content-Disposition": f'attachment; filename="{_plain(name)}"'}
     return StreamingResponse(chunks, media_type=MEDIA_TYPES[form], headers=headers)
@@ -149,18 +146,6 @@ def item_out(found: Stored) -> ItemOut:
         first_seen=found.first_seen,
         last_seen=found.last_seen,
     )
-
-
-async def _place(services: Services, who: Principal, job: str | None) -> str:
-    """The sink to read: that of the job, if it has one of its own."""
-    if job is None:
-        if who.project is not None:
-            reason = "name one of its jobs"
-            raise OtherProject(key=who.key, project=who.project, reason=reason)
-        return str(services.settings.items.sink[0])
-    view = await job_for(services, who, job)
-    own = view.submission.sinks if view.submission else ()
-    return str(own[0] if own else services.settings.items.sink[0])
 
 
 def _plain(name: str) -> str:

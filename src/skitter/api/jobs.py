@@ -148,6 +148,8 @@ async def clone_job(job: JobId, given: EditsIn, services: Served, who: Operator)
     """Submit a job like this one, with some things different."""
     original = await job_for(services, who, job)
     edits = given.model_dump(exclude_none=True)
+    if "seeds" in edits:
+        edits["seeds"] = tuple(edits["seeds"])
     if original.submission:
         check_rights(original.submission.to_json(), who, services.settings)
     return job_out(await services.jobs.clone(job, **edits))

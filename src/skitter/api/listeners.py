@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from skitter.jobs.view import JobView
     from skitter.services import Services
 
-HEARTBEAT_S, LOOK_S = 10.0, 1.0
+HEARTBEAT_S, LOOK_S, END_S = 10.0, 1.0, 15.0
 QUEUED = 100
 _LAST = b""
 
@@ -46,7 +46,16 @@ class Listeners:
         self.count += 1
 
     def end_all(self) -> None:
+        """Let every stream end, now."""
         self._ending.set()
+
+    async def close(self) -> None:
+        """Leave nothing behind that would ask services which are closed."""
+        self.end_all()
+        looks = [task for _, task in self._looks.values()]
+        for task in looks:
+            task.cancel()
+        await asyncio.gather(*looks, return_exceptions=True)
 
     async def follow(self, who: Principal, *, after: str, job: str | None) -> AsyncIterator[bytes]:
         """Server-sent events; call `begin` before. It ends with the job, if it is one's."""
@@ -99,16 +108,18 @@ class Listeners:
     async def _watch(self, queue: asyncio.Queue[bytes], job: str) -> None:
         """The job's figures, when they are not what they were."""
         told: dict[str, Any] = {}
-        while True:
-            view = await self.look(job)
-            fields = _progress(view)
+        while not (told and told["state"] == "ended"):
+            if told:
+                await asyncio.sleep(LOOK_S)
+            fields = _progress(await self.look(job))
             if fields != told:
+                # Who came too late for the end waits for nothing; others for the word of it, which
+                # comes when its items are seen to, if there is an orchestrator to do that.
+                patience_s = END_S if told else 0.0
                 told = fields
                 await queue.put(_sent("progress", fields))
-            if view.ended:
-                await asyncio.sleep(LOOK_S)  # its event may be on its way, and is to come first
-                await queue.put(_LAST)
-            await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(patience_s)
+        await queue.put(_LAST)
 
     async def _tell_last(self, queue: asyncio.Queue[bytes], job: str) -> None:
         with suppress(SkitterError):

@@ -22,6 +22,7 @@ from skitter import service_errors as services
 from skitter.api.rates import whole_seconds
 from skitter.errors import SkitterError
 from skitter.masking import mask_text
+from skitter.orchestrator import errors as orchestrator
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -62,6 +63,13 @@ STATUSES: dict[type[SkitterError], int] = {
     services.JobLive: 409,
     services.BadCursor: 422,
     services.NothingFailed: 409,
+    services.ActionFailed: 502,
+    orchestrator.BadSchedule: 422,
+    orchestrator.UnknownSchedule: 404,
+    orchestrator.ScheduleStands: 409,
+    orchestrator.BadRules: 422,
+    known.BadPlace: 422,
+    known.NoHistory: 422,
     access.AccessError: 403,
     access.NoKey: 401,
     access.BadKey: 401,

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from skitter.cli.watching import Watch, by_reason
-from skitter.errors import CannotCrawl, JobEnded, UnknownJob
+from skitter.errors import JobEnded, UnknownJob
 from skitter.orchestrator.finisher import Finisher
-from skitter.service_errors import JobStands
+from skitter.service_errors import CannotCrawl, JobStands
 from skitter.services import Services, open_services
 from skitter.worker.run import plan_of, supervisor_of, tending
 

@@ -25,8 +25,9 @@ from skitter.cli.stored import (
     cell,
     reading,
 )
-from skitter.sinks.columns import ORIGINS, Selection
+from skitter.sinks.columns import Selection
 from skitter.sinks.json_text import to_json
+from skitter.sinks.views import ORIGINS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,6 +20,7 @@ from skitter import __version__
 from skitter.cli import (
     alerts,
     api,
+    backup,
     crawl,
     demo,
     dlq,
@@ -65,6 +66,8 @@ app.add_typer(alerts.app, name="alerts")
 app.add_typer(orchestrator.app, name="orchestrator")
 app.add_typer(schedule.app, name="schedule")
 app.command()(api.api)
+app.command()(backup.backup)
+app.command()(backup.restore)
 app.command()(crawl.crawl)
 app.command()(demo.demo)
 app.command()(doctor.doctor)

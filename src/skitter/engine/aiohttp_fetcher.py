@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import yarl
+from multidict import CIMultiDict
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadConnectionRefusedError,
@@ -28,12 +29,12 @@ from skitter.resolve import Resolver, parse_rules
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 KEPT_OPEN_S = 4.0
 DNS_KEPT_S = 300
 LONGEST_LINE = 16_384  # as in Scrapy's own client
-_OWN_HEADERS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+_NOT_ADDED: CIMultiDict[None] = CIMultiDict({"Content-Type": None})
 _BAD_URL = (aiohttp.InvalidUrlClientError, aiohttp.NonHttpUrlClientError)
 _PROTOCOLS = {(1, 1): "HTTP/1.1", (1, 0): "HTTP/1.0"}
 # The time of a request is kept here, for it stands still while a body waits for room.
@@ -42,7 +43,13 @@ _MAY_SEND: ContextVar[Callable[[], bool]] = ContextVar("skitter_may_send", defau
 
 
 class _Request(aiohttp.ClientRequest):
-    """Asks for leave when its connection is there: to make one may take longer than a lease."""
+    """Asks for leave when its connection is there: to make one may take longer than a lease.
+
+    It adds no header of its own: aiohttp would work out for each request which ones not to add.
+    """
+
+    def update_auto_headers(self, skip_auto_headers: Iterable[str] | None) -> None:  # noqa: ARG002
+        self._skip_auto_headers = _NOT_ADDED
 
     async def send(self, conn: Any) -> aiohttp.ClientResponse:
         if not _MAY_SEND.get()():
@@ -90,7 +97,6 @@ class AiohttpFetcher:
             auto_decompress=False,
             request_class=_Request,
             response_class=_Response,
-            skip_auto_headers=_OWN_HEADERS,
             max_line_size=LONGEST_LINE,
             max_field_size=LONGEST_LINE,
         )

@@ -20,6 +20,7 @@ from skitter.engine.asking import Asking
 from skitter.engine.offsite import Offsite
 from skitter.engine.sending import Sending
 from skitter.engine.straight import Straight, is_plain
+from skitter.sinks.extras import extra
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -28,11 +29,22 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from skitter.engine.crawl import Crawl
+    from skitter.engine.fetcher import Fetcher
     from skitter.engine.listeners import Hearing
 
     Download = Callable[[ScrapyRequest], Awaitable[Response | ScrapyRequest]]
 
 WEB = ("http", "https")
+
+
+def _fetcher_of(client: str) -> Callable[..., Fetcher]:
+    """The kind of fetcher that a setting names."""
+    if client == "aiohttp":
+        return AiohttpFetcher
+    with extra("curl", what="fetch.client = curl"):
+        from skitter.engine.curl_fetcher import CurlFetcher  # noqa: PLC0415 - an extra
+
+        return CurlFetcher
 
 
 class Downloading:
@@ -46,7 +58,7 @@ class Downloading:
         self._hears = hears
         self.middleware = DownloaderMiddlewareManager.from_crawler(crawler)
         self.slots: dict[str, Any] = {}
-        self._fetcher: AiohttpFetcher | None = None
+        self._fetcher: Fetcher | None = None
         self._handlers: DownloadHandlers | None = None
         self._asking = Asking(crawl, self._send)
         self._sending: Sending
@@ -64,8 +76,9 @@ class Downloading:
     def open(self) -> None:
         """The spider is open, and has told the middlewares what it wants."""
         crawler, chain = self._crawl.crawler, self.middleware.middlewares
-        self._fetcher = AiohttpFetcher(
-            resolve=self._crawl.settings.fetch.resolve,
+        fetch = self._crawl.settings.fetch
+        self._fetcher = _fetcher_of(fetch.client)(
+            resolve=fetch.resolve,
             tls=_make_ssl_context(crawler.settings),
             local_address=normalize_bind_address(crawler.settings.get("DOWNLOAD_BIND_ADDRESS")),
         )

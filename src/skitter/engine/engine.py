@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-READY = 32
+READY = 64
 
 
 class Engine:

@@ -11,6 +11,7 @@ from scrapy.http import Request as ScrapyRequest
 from scrapy.http.request import NO_CALLBACK
 
 from skitter.engine.exits import Exit
+from skitter.engine.sending import FIRST_BYTES
 from skitter.engine.turn import Turn
 from skitter.engine.verdicts import ELSEWHERE, Disallowed, GivenUp, NotSent
 from skitter.frontier.urls import parse
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from skitter.frontier import Fetch
 
 log = structlog.get_logger(__name__)
-
-MOST_BYTES = 1 << 20
 
 
 class RobotsGate:
@@ -71,7 +70,9 @@ class RobotsGate:
             headers={"User-Agent": request.headers.get(b"User-Agent", b"")},
             meta={
                 "download_timeout": self._crawl.crawler.settings.getfloat("DOWNLOAD_TIMEOUT"),
-                "download_maxsize": MOST_BYTES,
+                "download_maxsize": 0,
+                "download_warnsize": 0,
+                FIRST_BYTES: self._crawl.settings.robots.max_bytes,
             },
         )
         if parse(url).host != parse(visit.page.request.url).host:

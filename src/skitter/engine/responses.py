@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urljoin
 
 import scrapy.http
 from scrapy.http import Headers, Response
 from scrapy.http import Request as ScrapyRequest
 from scrapy.responsetypes import responsetypes
-from scrapy.utils.response import _baseurl_cache, get_base_url
+from scrapy.utils.response import get_base_url
 from w3lib.encoding import http_content_type_encoding, read_bom
 
 from skitter.engine.plain import plain_request
@@ -63,8 +64,13 @@ def lowered_head(body: bytes) -> bytes:
 class HtmlResponse(scrapy.http.HtmlResponse):
     """As Scrapy's, but for the time that `follow` takes."""
 
-    __slots__ = ("_base",)
-    _base: tuple[str, str]
+    __slots__ = ("_base", "_marks")
+    _base: tuple[str, str, str]
+    _marks: tuple[bool, bool]
+
+    def __new__(cls, *_args: Any, **_kwargs: Any) -> Self:
+        """Without a note of each in `scrapy.utils.trackref`."""
+        return object.__new__(cls)
 
     def follow(  # noqa: PLR0913, PLR0917 - Scrapy's signature
         self,
@@ -111,7 +117,7 @@ class HtmlResponse(scrapy.http.HtmlResponse):
         return super().follow_all(urls, callback, *args, **kwargs)
 
     def _follow_plainly(self, urls: list[Any], callback: Any) -> Iterator[ScrapyRequest]:
-        origin, encoding = self._known_base()
+        origin, encoding, _ = self._known_base()
         for url in urls:
             if origin and type(url) is str and _is_rooted(url):
                 yield plain_request(origin + url, callback, encoding)
@@ -122,11 +128,9 @@ class HtmlResponse(scrapy.http.HtmlResponse):
     def selector(self) -> Selector:
         """As Scrapy's, made once."""
         if self._cached_selector is None:
-            origin, encoding = self._known_base()
+            origin, encoding, base = self._known_base()
             plain = origin and encoding == "utf-8" and plain_markup(self._body)
-            self._cached_selector = (
-                Selector.of_page(self, plain, get_base_url(self)) if plain else Selector(self)
-            )
+            self._cached_selector = Selector.of_page(self, plain, base) if plain else Selector(self)
         found: Any = self._cached_selector
         made: Selector = found
         return made
@@ -144,22 +148,40 @@ class HtmlResponse(scrapy.http.HtmlResponse):
             return origin + url if origin else ""
         return str(url) if origin and _is_absolute(url) else ""
 
-    def _known_base(self) -> tuple[str, str]:
-        """The origin of plain links and the encoding; an empty origin if no link is plain.
+    def urljoin(self, url: str) -> str:
+        """An absolute URL for one that stands in the page."""
+        return urljoin(self._known_base()[2], url)
 
-        Scrapy looks for a base element whenever it needs the base; if there is surely none, it is
-        told so.
+    @property
+    def may_refresh(self) -> bool:
+        """Whether it could hold a meta refresh: few pages do, and to look properly takes long."""
+        return self._looked_at()[1]
+
+    def _looked_at(self) -> tuple[bool, bool]:
+        """Whether the page could hold a base, and a refresh."""
+        try:
+            return self._marks
+        except AttributeError:
+            head = lowered_head(self._body)
+            odd = b"\0" in head
+            refresh = b"refresh" in head or (b"http-equiv" in head and b"&#" in head)
+            self._marks = (odd or b"<base" in head, odd or refresh)
+            return self._marks
+
+    def _known_base(self) -> tuple[str, str, str]:
+        """The origin of plain links, the encoding and the base; no origin if no link is plain.
+
+        Scrapy looks for a base element in every page; most surely have none.
         """
         try:
             return self._base
         except AttributeError:
             pass
-        head = lowered_head(self._body)
-        if b"<base" not in head and b"\0" not in head and _is_absolute(self._url):
-            _baseurl_cache[self] = self._url
-        found, encoding = _ORIGIN(get_base_url(self)), self.encoding
+        usual = not self._looked_at()[0] and _is_absolute(self._url)
+        base, encoding = self._url if usual else get_base_url(self), self.encoding
+        found = _ORIGIN(base)
         origin = found[0] if found and _writes_ascii(encoding) else ""
-        self._base = (origin, encoding)
+        self._base = (origin, encoding, base)
         return self._base
 
 

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 NO_TIMEOUT_S = 60.0
+FIRST_BYTES = "skitter_first_bytes"
+"""In a request's meta: how much of the body is wanted; the rest is left unread."""
+_UNBOUNDED = 1 << 62
 _PROXY_AUTHORIZATION = b"Proxy-Authorization"
 _address = lru_cache(maxsize=4096)(ip_address)
 
@@ -83,6 +86,7 @@ class _Reception:
     """Watches one answer come in."""
 
     __slots__ = (
+        "_first",
         "_head",
         "_max",
         "_request",
@@ -99,6 +103,7 @@ class _Reception:
         self._sending = sending
         self._request = request
         self._head = head
+        self._first: int = meta.get(FIRST_BYTES, _UNBOUNDED)
         self._max = meta.get("download_maxsize", sending.max_bytes)
         self._warn = meta.get("download_warnsize", sending.warn_bytes)
         self.headers: Headers
@@ -130,7 +135,7 @@ class _Reception:
             return False
         self._check(received, expected=False)
         self._head.body.received(received)
-        return True
+        return received < self._first
 
     def crowded(self) -> bool:
         """Whether the bodies in hand leave no room for more of this one."""

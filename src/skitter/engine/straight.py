@@ -26,7 +26,7 @@ from skitter.engine.cookies import Cookies
 from skitter.engine.dressing import Dressing
 from skitter.engine.offsite import Offsite
 from skitter.engine.page_stats import PageStats
-from skitter.engine.responses import kind_of, lowered_head
+from skitter.engine.responses import HtmlResponse, kind_of
 from skitter.engine.retrying import Retry
 from skitter.engine.verdicts import GivenUp, NotSent, TryLater
 from skitter.errors import SkitterError
@@ -185,8 +185,7 @@ def _gunzipped(request: ScrapyRequest, response: Response, max_bytes: int) -> by
 
 
 def _may_refresh(response: Response) -> bool:
-    """Whether a page could hold a meta refresh: few do, and to look properly takes long."""
-    if not isinstance(response, ScrapyHtmlResponse):
-        return False
-    head = lowered_head(response.body)
-    return b"refresh" in head or b"\0" in head or (b"http-equiv" in head and b"&#" in head)
+    """Whether a page has to be looked through for a meta refresh."""
+    if isinstance(response, HtmlResponse):
+        return response.may_refresh
+    return isinstance(response, ScrapyHtmlResponse)

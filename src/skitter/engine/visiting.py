@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 from scrapy import signals
+from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.http import Request as ScrapyRequest
-from scrapy.http import Response, TextResponse
 from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.log import logformatter_adapter
 from scrapy.utils.misc import arg_to_iter, warn_on_generator_with_return_value
@@ -27,7 +27,8 @@ from skitter.engine.tally import counter
 from skitter.engine.told import is_told
 from skitter.engine.verdicts import GivenUp
 from skitter.engine.visit import CURRENT, Visit
-from skitter.errors import UnrunnableRequest
+from skitter.errors import UnrunnableRequest, UnsupportedSetting
+from skitter.sinks.extras import extra
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 logger = logging.getLogger("scrapy.core.engine")
+SELECTORS = "SKITTER_SELECTORS"
 scraped_logger = logging.getLogger("scrapy.core.scraper")
 
 
@@ -73,6 +75,7 @@ class Visiting:
         self._scraper: Any = self._engine.scraper
         self._count = counter(crawl.crawler.stats)
         self._warned: set[Any] = set()
+        self._html = _html_kind(str(crawl.crawler.settings.get(SELECTORS) or ""))
         self.weight = 0
         """Bytes of the responses that callbacks and pipelines have in hand."""
 
@@ -117,6 +120,8 @@ class Visiting:
             if isinstance(result, ScrapyRequest):
                 self._engine.crawl(result)
             elif isinstance(result, Response):
+                if self._html and isinstance(result, HtmlResponse):
+                    result = result.replace(cls=self._html)
                 self.received(result, request)
                 await self._scrape(visit, result)
             else:
@@ -207,6 +212,18 @@ class Visiting:
             return False
         self._count("item_scraped_count")
         return True
+
+
+def _html_kind(selectors: str) -> type[HtmlResponse] | None:
+    """The class of pages, where a project or a spider asks for other selectors than parsel's."""
+    if selectors in {"", "parsel"}:
+        return None
+    if selectors != "lexbor":
+        raise UnsupportedSetting(name=SELECTORS, value=selectors, hint="parsel or lexbor")
+    with extra("lexbor", what=f"{SELECTORS} = lexbor"):
+        from skitter.engine.lexbor import LexborResponse  # noqa: PLC0415 - an extra
+
+        return LexborResponse
 
 
 async def _iterable(output: Any) -> Any:

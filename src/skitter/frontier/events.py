@@ -110,14 +110,21 @@ class _End:
     def __init__(self, events: JobEvents) -> None:
         self._events = events
         self._looking: asyncio.Task[str] | None = None
+        self._waiting = 0
 
     async def moved(self, place: str) -> None:
         """Return when there may be something after a place."""
-        while True:
-            if self._looking is None or self._looking.done():
-                self._looking = asyncio.create_task(self._look())
-            if await asyncio.shield(self._looking) != place:
-                return
+        self._waiting += 1
+        try:
+            while True:
+                if self._looking is None or self._looking.done():
+                    self._looking = asyncio.create_task(self._look())
+                if await asyncio.shield(self._looking) != place:
+                    return
+        finally:
+            self._waiting -= 1
+            if not self._waiting and self._looking:
+                self._looking.cancel()  # nobody is left to close it before the frontier is closed
 
     async def _look(self) -> str:
         await asyncio.sleep(LOOK_S)

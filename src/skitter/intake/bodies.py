@@ -20,6 +20,7 @@ STEP = 128 * 1024
 """What a body of unknown length may bring at a time; about what a connection holds unread."""
 EXCUSED_S = 5.0
 WEIGHT = 1 / 16
+FEW = 8
 
 
 class Bodies:
@@ -44,10 +45,12 @@ class Bodies:
 
     @property
     def full(self) -> bool:
-        """Whether no fetch may begin: what is on its way counts as being as big as most are."""
-        here = self.bytes - self._coming_bytes
-        expected = max(self._coming_bytes, self._coming * self._typical)
-        full = here + expected >= self.most
+        """Whether no fetch may begin: what is on its way counts as being as big as most are.
+
+        That is a guess, so a few may always be on their way while bytes that are there leave room.
+        """
+        expected = self._coming * self._typical if self._coming >= FEW else 0
+        full = self.bytes + max(0, expected - self._coming_bytes) >= self.most
         self._refused = self._refused or full
         return full
 
@@ -74,8 +77,7 @@ class Bodies:
 
     def gone(self, body: Body, largest: int) -> None:
         """A body is let go; how big it was says what to expect of others."""
-        if largest:
-            self._typical += (largest - self._typical) * WEIGHT
+        self._typical += (largest - self._typical) * WEIGHT
         if self._excused is body:
             self._excused = None
         self._freed()

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 import structlog
 
 from skitter.errors import FrontierError, ServerFull, ServerUnavailable
-from skitter.intake.returner import LINGER_S
 from skitter.intake.signals import Backoff
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from skitter.frontier import Frontier, Settlement
     from skitter.intake.holding import Holding
@@ -43,14 +42,14 @@ class Flusher:
         *,
         storer: Storer,
         returner: Returner,
-        in_haste: Callable[[], bool],
+        linger: Callable[[], Awaitable[None]],
     ) -> None:
         self.flushed: Callable[[bool], None]
         self._frontier = frontier
         self._holding = holding
         self._storer = storer
         self._returner = returner
-        self._in_haste = in_haste
+        self._linger = linger
         self._work = asyncio.Event()
         self._backoff = Backoff()
 
@@ -72,8 +71,7 @@ class Flusher:
         """Flush until cancelled."""
         while True:
             await self._work.wait()
-            if not self._in_haste():
-                await asyncio.sleep(LINGER_S)
+            await self._linger()
             self._work.clear()
             if await self._try():
                 self._backoff.reset()

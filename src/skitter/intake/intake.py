@@ -76,7 +76,7 @@ class Intake:
         self._returner = Returner(
             frontier,
             self._holding,
-            in_haste=self._leaser.in_haste,
+            linger=self._leaser.linger,
             turn_free=self._leaser.turn_free,
         )
         self._flusher = Flusher(
@@ -84,7 +84,7 @@ class Intake:
             self._holding,
             storer=self._storer,
             returner=self._returner,
-            in_haste=self._leaser.in_haste,
+            linger=self._leaser.linger,
         )
         self._renewer = Renewer(frontier, self._holding, self._pacer, withdraw=self._withdraw)
         self._permits = Permits(frontier, self._holding, self._returner)
@@ -185,6 +185,7 @@ class Intake:
         For pages with very many (a start() with a million seeds). It waits while the server is
         away or full. What is refused (out of scope, over a limit) is left out, as in a settlement.
         """
+        page.adding = page.adding or asyncio.Lock()
         async with page.adding:
             page.met = {} if page.met is None else page.met
             for first in range(0, len(requests), CHUNK):

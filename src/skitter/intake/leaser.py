@@ -1,7 +1,8 @@
 """Prefetches work for all lanes that have room, in one call.
 
 It asks when a lane's queue is half empty, within the process's bounds. An empty answer says when to
-ask again; a turn that ended here, children that were queued or a lane that opened come sooner.
+ask again; a turn that ended here, children that were queued or a lane that opened come sooner, but
+while there is something to take no call follows the last one at once: few large ones cost less.
 A request that workers died with is held back until nothing else is in hand, and nothing is leased
 beside it.
 """
@@ -33,6 +34,7 @@ log = structlog.get_logger(__name__)
 LOOK_AGAIN_S = 1.0
 NO_EGRESS_S = 0.1
 NOT_MORE_S = 0.01
+LINGER_S = 0.05
 ALONE_S = 60.0
 HELD_UP_S = 5.0
 
@@ -59,7 +61,9 @@ class Leaser:
         self._shards = shards
         self._full = False
         self._ask_at = 0.0
+        self._asked_at = 0.0
         self._call = asyncio.Event()
+        self._dry = asyncio.Event()
         self._backoff = Backoff()
 
     @property
@@ -71,10 +75,19 @@ class Leaser:
         """Whether nothing is there to be taken: then nothing lingers that may lead to work."""
         return self.stopping or not any(lane.ready for lane in self.lanes.values())
 
+    async def linger(self) -> None:
+        """Let more come together before a call, until nothing is left to be taken."""
+        if not self.in_haste():
+            self._dry.clear()
+            await heard(self._dry, LINGER_S)
+
     def room_made(self) -> None:
         """There may be room again: a reason to ask, unless there was nothing to lease anyway."""
         if self._full:
             self.ask_by(0.0)
+        if not self._dry.is_set() and self.in_haste():
+            self._dry.set()
+            self._call.set()
 
     def ask_by(self, when: float) -> None:
         """There will be something to lease at this time (monotonic)."""
@@ -90,6 +103,7 @@ class Leaser:
         """Lease no more; an answer that is under way is handed back."""
         self.stopping = True
         self._call.set()
+        self._dry.set()
         self._holding.change.tell()
 
     async def run(self) -> None:
@@ -111,9 +125,16 @@ class Leaser:
             return 0.0
 
     async def _pause(self) -> None:
-        while not self.stopping and (left_s := self._ask_at - time.monotonic()) > 0:
+        while not self.stopping and (left_s := self._due_at() - time.monotonic()) > 0:
             self._call.clear()
             await heard(self._call, left_s)
+
+    def _due_at(self) -> float:
+        """When the next call is due."""
+        if self.in_haste():
+            return self._ask_at
+        self._dry.clear()
+        return max(self._ask_at, self._asked_at + LINGER_S)
 
     async def _ask(self) -> float:
         """Ask once; the seconds until it is worth asking again."""
@@ -124,6 +145,8 @@ class Leaser:
         if self._full or not egresses:
             self._give_back_held_up()
             return LOOK_AGAIN_S if self._full else NO_EGRESS_S
+        self._asked_at = time.monotonic()
+        await self.returner.report()
         found = await self._frontier.lease(
             lanes, count=count, egresses=egresses, shards=self._shards
         )

@@ -23,8 +23,8 @@ class Page:
     that reads robots.txt in the page's turn sets it. turn_over says that its host was told so.
     gone: another may have the request now. give_back: its job is paused or ended. Both mean that
     nothing more may be sent for it. accepted: it is settled, and its settlement's children are
-    queued. body counts what it holds of the room for bodies. The fields after these are the
-    intake's own.
+    queued. body counts what it holds of the room for bodies; stored counts items that were stored
+    before it was settled. The fields after these are the intake's own.
     """
 
     lease: Lease
@@ -37,6 +37,7 @@ class Page:
     give_back: bool = False
     accepted: bool = False
     body: Body | None = None
+    stored: int = 0
 
     taken: bool = False
     sent: bool = False
@@ -44,7 +45,7 @@ class Page:
     batch: Batch | None = None
     settlement: Settlement | None = None
     met: dict[int, int] | None = None
-    adding: Lock = field(default_factory=Lock)
+    adding: Lock | None = None
 
     @property
     def request(self) -> Request:

@@ -19,14 +19,13 @@ from skitter.frontier import Fetch
 from skitter.intake.signals import Backoff
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from skitter.frontier import Frontier, Lease, Permit
     from skitter.intake.holding import Holding
 
 log = structlog.get_logger(__name__)
 
-LINGER_S = 0.02
 AT_ONCE = 500
 
 
@@ -54,16 +53,17 @@ class Returner:
         frontier: Frontier,
         holding: Holding,
         *,
-        in_haste: Callable[[], bool],
+        linger: Callable[[], Awaitable[None]],
         turn_free: Callable[[EndedTurn], None],
     ) -> None:
         self._frontier = frontier
         self._holding = holding
-        self._in_haste = in_haste
+        self._linger = linger
         self._turn_free = turn_free
         self._ended: dict[str, EndedTurn] = {}
         self._back: dict[str, Lease | Permit] = {}
         self._work = asyncio.Event()
+        self._telling = asyncio.Lock()
         self._backoff = Backoff()
 
     @property
@@ -93,8 +93,8 @@ class Returner:
         """Return what there is until cancelled."""
         while True:
             await self._work.wait()
-            if not (self._back or self._in_haste()):
-                await asyncio.sleep(LINGER_S)
+            if not self._back:
+                await self._linger()
             self._work.clear()
             try:
                 await self.flush()
@@ -105,8 +105,17 @@ class Returner:
             if not self.idle:
                 self._work.set()
 
+    async def report(self) -> None:
+        """Report fetches that are over: their hosts may give new turns."""
+        async with self._telling:
+            await self._report(dict(islice(self._ended.items(), AT_ONCE)))
+
     async def flush(self) -> None:
         """Report fetches that are over, then release what is handed back."""
+        async with self._telling:
+            await self._flush()
+
+    async def _flush(self) -> None:
         back = list(islice(self._back.values(), AT_ONCE))
         ended = list(islice(self._ended.values(), AT_ONCE))
         ended += [self._ended[lease.token] for lease in back if lease.token in self._ended]

@@ -60,6 +60,7 @@ _NAMES: dict[str, str] = {
     "twisted.web.http._DataLoss": TRUNCATED,
     "twisted.web._newclient.ParseError": PROTOCOL,
     "twisted.web.error.SchemeNotSupported": URL,
+    "skitter.engine.curl_fetcher.ProxyFailed": PROXY,
     "OpenSSL.SSL.Error": TLS,
     "service_identity.exceptions.VerificationError": TLS,
     f"{_SCRAPY}CannotResolveHostError": DNS,

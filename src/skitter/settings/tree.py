@@ -213,6 +213,9 @@ class FetchSettings(Section):
     """How long one fetch may take from the first byte sent to the last byte read."""
     max_body_bytes: Bytes = Field(16 * 1024**2, validate_default=True)
     """The largest body that is read, after decompression; a longer one is a failure."""
+    client: Literal["aiohttp", "curl"] = "aiohttp"
+    """The HTTP client of the fast engine. `curl` (libcurl, with `skitter[curl]`) needs less than
+    half of the CPU for a fetch; docs/engine.md says what differs."""
     resolve: ResolveRules = ()
     """Addresses that come before DNS, as `pattern[:port]=address[:port]`; `*` in a pattern stands
     for anything. The first that fits counts: `*.lab=127.0.0.1:8080`."""

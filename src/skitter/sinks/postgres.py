@@ -18,6 +18,8 @@ from skitter.masking import mask_text
 from skitter.sinks import postgres_rows
 from skitter.sinks.extras import extra
 from skitter.sinks.gathering import Gathering
+from skitter.sinks.postgres_views import Views
+from skitter.sinks.views import Declared
 
 with extra("postgres", what="The sink postgresql://"):
     import psycopg
@@ -41,6 +43,8 @@ class PostgresSink:
         self.name = mask_text(url)
         self._url = url
         self._statements = postgres_rows.Statements(table)
+        self._views = Views(table)
+        self._declared = Declared()
         self._gathering = Gathering(self.name, self._commit)
         self._connection: psycopg.AsyncConnection[Any] | None = None
 
@@ -66,6 +70,7 @@ class PostgresSink:
 
     async def put(self, items: Sequence[Item]) -> None:
         """Store items in a transaction that the server has synced when this returns."""
+        self._declared.notice(items)
         await self._gathering.put(items)
 
     async def close(self) -> None:
@@ -85,6 +90,8 @@ class PostgresSink:
 
     async def _write(self, rows: list[Row]) -> None:
         connection = await self._connected()
+        for shape in self._declared.take():
+            await self._views.make(connection, shape)
         async with connection.transaction(), connection.cursor() as cursor:
             async with cursor.copy(self._statements.copy) as copy:
                 for row in rows:

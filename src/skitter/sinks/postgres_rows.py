@@ -84,7 +84,8 @@ _TRIGGER = sql.SQL("""
 """)
 _COLUMNS = sql.SQL("""
     CREATE TABLE IF NOT EXISTS {columns} (
-      kind text NOT NULL, name text NOT NULL, type text NOT NULL, PRIMARY KEY (kind, name)
+      kind text NOT NULL, name text NOT NULL, type text NOT NULL, position integer NOT NULL,
+      PRIMARY KEY (kind, name)
     )
 """)
 _TIME = sql.SQL("""
@@ -110,6 +111,8 @@ _SYNCED = sql.SQL("""
     SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit') = 'off'
 """)
+# A batch is sorted in memory, not on the disk.
+_ROOM = sql.SQL("SET work_mem = '32MB'")
 _COPY = sql.SQL("""
     COPY {staging} (id, job, spider, kind, url, data, exact, attrs, exact_attrs, worker, fetched_at,
       parser, tracked, seen)
@@ -144,7 +147,11 @@ class Statements:
             LOCK,
             *(part.format(**names) for part in (*made, _COLUMNS, _TIME, _MARK)),
         )
-        self.session: tuple[sql.SQL | sql.Composed, ...] = (_STAGING.format(**names), _SYNCED)
+        self.session: tuple[sql.SQL | sql.Composed, ...] = (
+            _STAGING.format(**names),
+            _SYNCED,
+            _ROOM,
+        )
         self.copy = _COPY.format(**names)
         self.upsert = _UPSERT.format(**names)
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from skitter.errors import SinkError, SinkRefused
 from skitter.sinks.rows import Row, now_text, row_of
 from skitter.sinks.sqlite_file import SqliteFile, path_of
+from skitter.sinks.views import Declared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +49,7 @@ class SqliteSink:
         self._queue: SimpleQueue[_Put | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._ended: Future[None] = Future()
+        self._declared = Declared()
         self.commits = 0
 
     @classmethod
@@ -146,6 +148,7 @@ class SqliteSink:
             put.done.set_result(None)
 
     def _commit(self, rows: list[Row]) -> None:
+        self._file.declare(self._declared.take())
         self._file.write(rows)
         self.commits += 1
 
@@ -155,6 +158,7 @@ class SqliteSink:
             return None
         try:
             now = now_text()
+            self._declared.notice(put.items)
             return [row_of(item, now) for item in put.items]
         except Exception as error:  # noqa: BLE001 - the same
             put.done.set_exception(_told(self._file.name, error))

@@ -13,6 +13,7 @@ import random
 import sqlite3
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,12 +28,15 @@ from skitter.errors import (
     UnknownSink,
 )
 from skitter.sinks.durable import make_folder
-from skitter.sinks.sqlite_rows import ADDED, SCHEMA, UPSERT, VERSION
+from skitter.sinks.sqlite_rows import ADDED, IS_WHOLE, PARTS, SCHEMA, UPSERT
+from skitter.sinks.sqlite_views import make_view
+from skitter.sinks.views import tell_failure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from skitter.sinks.rows import Row
+    from skitter.sinks.shape import Shape
 
 SCHEME = "sqlite:"
 READ_PATIENCE_S = 5.0
@@ -73,6 +77,18 @@ class SqliteFile:
     def write(self, rows: list[Row]) -> None:
         """Write all rows, or none, in a transaction that is on the disk when this returns."""
         self._persist(lambda: self._write(rows))
+
+    def declare(self, shapes: Iterable[Shape]) -> None:
+        """Make columns for what classes declare; a failure is told, and holds nothing up."""
+        for shape in shapes:
+            try:
+                self._persist(partial(self._declare, shape))
+            except SinkError as error:
+                tell_failure(shape, error)
+
+    def _declare(self, shape: Shape) -> None:
+        if self._connection is not None and self._inode_now() == self._inode:
+            self._in_transaction(self._connection, lambda open_: make_view(open_, shape))
 
     def close(self) -> None:
         """Let go of the file; the last process to do so puts the log away."""
@@ -119,7 +135,7 @@ class SqliteFile:
             raise SinkError(sink=self.name, reason=reason)
         for statement in _PRAGMAS:
             connection.execute(statement)
-        if connection.execute("PRAGMA user_version").fetchone()[0] < VERSION:
+        if connection.execute(IS_WHOLE).fetchone()[0] < PARTS:
             self._in_transaction(connection, _migrate)
 
     @staticmethod
@@ -166,7 +182,6 @@ def _migrate(connection: sqlite3.Connection) -> None:
             connection.execute(f"ALTER TABLE items ADD COLUMN {name} {kind}")
     for statement in SCHEMA:
         connection.execute(statement)
-    connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def path_of(url: str) -> Path:

@@ -33,6 +33,7 @@ log = structlog.get_logger(__name__)
 
 SHARE = 0.8  # of the cgroup's memory; the rest is for the parent and for what nobody expects
 EVERYTHING = Restriction()
+LEAST_SILENCE_S = 5.0
 STOPPING = (signal.SIGTERM, signal.SIGINT)
 Beside = Callable[["Frontier", Supervisor], Coroutine[Any, Any, None]]
 
@@ -116,6 +117,7 @@ def plan_of(settings: Settings) -> Plan:
         grace_s=worker.grace_s,
         memory=worker.memory or share,
         restarts=worker.restarts,
+        silence_s=max(settings.frontier.lease_s, LEAST_SILENCE_S),
     )
 
 

@@ -51,10 +51,9 @@ class Crawling:
         fast: bool = False,
         module: str = SPIDERS,
     ) -> None:
-        path = spider if "." in spider else f"{module}.{spider}"
         self._ours, theirs = CONTEXT.Pipe()
         self._process: BaseProcess = CONTEXT.Process(
-            target=_run, args=(theirs, path, settings, args, fast), daemon=True
+            target=_run, args=(theirs, f"{module}.{spider}", settings, args, fast), daemon=True
         )
         self._process.start()
         theirs.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skitter.cli.target import Asked, Target, target_of
-from skitter.errors import UnknownTarget
+from skitter.service_errors import UnknownTarget
 
 RECIPE = """
 name: hardware

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skitter.intake import bodies as bodies_module
-from skitter.intake.bodies import STEP, Bodies, Body
+from skitter.intake.bodies import FEW, STEP, Bodies, Body
 from tests.wait import wait_until_async
 
 if TYPE_CHECKING:
@@ -88,15 +88,33 @@ def test_a_slow_one_is_not_excused_for_long(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_what_is_under_way_counts_as_big_as_most_are() -> None:
     bodies = Bodies(MOST)
+    for _ in range(200):
+        whole(bodies, STEP).let_go()
+    assert begin_all(bodies) == MOST // STEP + 1
+
+
+def test_a_few_may_always_be_under_way() -> None:
+    bodies = Bodies(MOST)
     for _ in range(100):
-        whole(bodies, 4 * STEP).let_go()
-    under_way = [bodies.begin()]
-    while not bodies.full:
-        under_way.append(bodies.begin())
-    assert len(under_way) == 3
-    for body in under_way:
-        body.let_go()
-    assert not bodies.full
+        whole(bodies, MOST).let_go()
+    assert begin_all(bodies) == FEW
+
+
+def test_failures_count_as_empty() -> None:
+    bodies = Bodies(MOST)
+    whole(bodies, MOST).let_go()
+    for _ in range(100):
+        bodies.begin().let_go()
+    assert begin_all(bodies, most=100) == 100
+
+
+def begin_all(bodies: Bodies, *, most: int = 1000) -> int:
+    """How many may begin, one after the other."""
+    for number in range(most):
+        if bodies.full:
+            return number
+        bodies.begin()
+    return most
 
 
 def test_a_failure_leaves_nothing_behind() -> None:
