@@ -69,8 +69,9 @@ bench-clients: setup  ## Measure HTTP clients: CPU for each page, and whether th
 chaos: setup servers  ## Kill, stop and cut for ROUNDS= rounds, and check that nothing is lost
 	@$(BIN)/python -m tests.chaos --rounds $(ROUNDS) $(ARGS)
 
-docs: setup  ## Write docs/settings.md from the settings
+docs: setup  ## Write docs/settings.md from the settings and docs/cli.md from the commands
 	$(BIN)/skitter settings --markdown > docs/settings.md
+	$(BIN)/skitter reference > docs/cli.md
 
 constraints: setup  ## Write constraints.txt from what is installed
 	scripts/constraints.sh $(BIN)/python > constraints.txt.new

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from skitter.lab.pytest_plugin import StartLabProcess
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(600)]
 
 HOSTS, PAGES, PRODUCTS = 12, 40, 30
 
@@ -53,7 +53,7 @@ class Api:
             found = self.job(job)
             return found if found["state"] == "ended" else None
 
-        return wait_until(look, timeout_s=150, what=f"{job} has ended")
+        return wait_until(look, timeout_s=300, what=f"{job} has ended")
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def crawls(lab_process: StartLabProcess, tmp_path: Path) -> Iterator[Crawls]:
 def start(crawls: Crawls, key: str = "") -> tuple[subprocess.Popen[bytes], Api]:
     process = crawls.start("up", "--port", "0", "--json", worker__heartbeat_s="0.5")
     line = wait_until(
-        lambda: crawls.out() if crawls.out().endswith("\n") else "", timeout_s=90, what="it is up"
+        lambda: crawls.out() if crawls.out().endswith("\n") else "", timeout_s=180, what="it is up"
     )
     told = json.loads(line)
     assert told["url"].startswith("http://127.0.0.1:")
@@ -102,9 +102,9 @@ def test_a_job_by_curl_completes_and_exports(crawls: Crawls) -> None:
     truth = {row["sku"] for row in crawls.lab.shop_truth(host="shop-us.lab")}
     assert names
     assert names <= truth
-    wait_until(lambda: list(crawls.folder.rglob("shop.csv")), timeout_s=30, what="it is exported")
+    wait_until(lambda: list(crawls.folder.rglob("shop.csv")), timeout_s=60, what="it is exported")
     process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 0, crawls.err()
+    assert process.wait(120) == 0, crawls.err()
     assert crawls.lab.verdict(coverage=False).polite
 
 
@@ -114,7 +114,7 @@ def test_all_is_killed_in_mid_crawl_and_goes_on(crawls: Crawls) -> None:
         seeds = [crawls.lab.url(host) for host in range(number, HOSTS, 2)]
         body = {"id": f"job{number}", "spider": "link", "seeds": seeds, "args": {"depth": "99"}}
         api.ask("/api/v1/jobs", body)
-    wait_until(lambda: crawls.fetched() > 100, timeout_s=90, what="it crawls")
+    wait_until(lambda: crawls.fetched() > 100, timeout_s=180, what="it crawls")
     assert crawls.kill_all(process) >= 4  # this one, a worker, the server and its guard
     process, api = start(crawls, key=api.key)
     for number in range(2):
@@ -125,4 +125,4 @@ def test_all_is_killed_in_mid_crawl_and_goes_on(crawls: Crawls) -> None:
     assert verdict.coverage
     assert verdict.coverage.missing == []
     process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 0, crawls.err()
+    assert process.wait(120) == 0, crawls.err()

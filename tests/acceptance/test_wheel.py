@@ -22,7 +22,7 @@ from skitter.lab import ShopSpec, WebSpec
 if TYPE_CHECKING:
     from skitter.lab.pytest_plugin import StartLabProcess
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parents[2]
 PRODUCTS = 25
@@ -40,7 +40,7 @@ def run(*command: str | Path, cwd: Path) -> str:
         env=clean,
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=400,
         check=False,
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"

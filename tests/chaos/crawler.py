@@ -1,13 +1,13 @@
-"""A crawler process under the lab's referee: the very loop of `skitter demo`, killed at will."""
+"""A crawler process under the lab's referee: a plain loop on the frontier, killed at will."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 
-from skitter.cli.fetch_loop import crawl
 from skitter.frontier import Frontier, RetryPolicy, lane_of
 from skitter.settings import FetchSettings
+from tests.chaos.fetch_loop import crawl
 from tests.chaos.history import History
 from tests.chaos.orders import SPIDER, Order
 from tests.chaos.plants import install

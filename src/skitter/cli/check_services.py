@@ -71,6 +71,20 @@ async def _persistence(frontier: Frontier) -> Finding:
     return ok("persistence", "append-only, fsync always: nothing acknowledged is lost")
 
 
+async def check_store(settings: Settings) -> list[Finding]:
+    """Whether the history can be opened; it is made where there is none."""
+    from skitter.store import Store  # noqa: PLC0415 - half a second: the SQL toolkit
+
+    name = mask_text(settings.store.url)
+    try:
+        async with await Store.open(settings.store.url):
+            return [ok("store", name)]
+    except SkitterError as error:
+        return [of_error("store", error)]
+    except Exception as error:  # noqa: BLE001 - whatever it is, the doctor goes on
+        return [problem("store", f"{name}: {type(error).__name__}: {mask_text(str(error))}")]
+
+
 async def check_sinks(settings: Settings) -> list[Finding]:
     """Whether each sink can be opened."""
     found = []

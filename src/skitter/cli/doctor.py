@@ -14,7 +14,13 @@ from rich.text import Text
 
 from skitter.cli.asking import tell_json
 from skitter.cli.check_machine import check_machine
-from skitter.cli.check_services import check_manners, check_server, check_sinks, check_spiders
+from skitter.cli.check_services import (
+    check_manners,
+    check_server,
+    check_sinks,
+    check_spiders,
+    check_store,
+)
 from skitter.cli.finding import Finding, of_error, ok
 from skitter.cli.options import Json, Sets
 from skitter.errors import SettingsError
@@ -65,7 +71,11 @@ def _examine(sets: list[str] | None) -> list[Finding]:
 
 
 async def _reachable(settings: Settings) -> list[Finding]:
-    return [*await check_server(settings), *await check_sinks(settings)]
+    return [
+        *await check_server(settings),
+        *await check_store(settings),
+        *await check_sinks(settings),
+    ]
 
 
 def _settings(loaded: LoadedSettings) -> Finding:

@@ -5,6 +5,7 @@ A file gets its name when it is whole, so that nobody takes half of one for all 
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from contextlib import contextmanager, suppress
@@ -16,7 +17,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from skitter.cli.options import Sets
+from skitter.cli.options import Json, Sets
 from skitter.cli.stored import (
     ChangedSince,
     Filters,
@@ -73,8 +74,11 @@ def export(
     ] = False,
     place: From = None,
     sets: Sets = None,
+    as_json: Json = False,
 ) -> None:
     """Write items to a file or to stdout.
+
+    With --json, how many and where to is told as JSON, on stderr where items go to stdout.
 
     Example: skitter export --job books --fields title,price,_url books.csv
     """
@@ -84,7 +88,12 @@ def export(
     write = WRITERS[_form(form, out)]
     with _progress() as watched, opened(out) as file:
         count = write(lambda: watched(source()), file, selection)
-    typer.echo(f"{count:,} items to {'stdout' if str(out) == '-' else out}", err=True)
+    to_stdout = str(out) == "-"
+    if as_json:
+        told = {"items": count, "file": None if to_stdout else str(out)}
+        typer.echo(json.dumps(told), err=to_stdout)
+    else:
+        typer.echo(f"{count:,} items to {'stdout' if to_stdout else out}", err=True)
 
 
 def finalise(
@@ -92,11 +101,18 @@ def finalise(
     job: Annotated[str, typer.Argument(help="The job's id.")],
     place: From = None,
     sets: Sets = None,
+    as_json: Json = False,
 ) -> None:
-    """Make one file of what a file sink has of a job: each item once, the last of equals."""
+    """Make one file of what a file sink has of a job: each item once, the last of equals.
+
+    Example: skitter finalise books --from jsonl:data
+    """
     url = reading(place, sets, Wanted()).place
     path, count = finalise_job(url, job)
-    typer.echo(f"{count:,} items in {path}")
+    if as_json:
+        typer.echo(json.dumps({"items": count, "file": str(path)}))
+    else:
+        typer.echo(f"{count:,} items in {path}")
 
 
 def _form(form: Form | None, out: Path) -> str:

@@ -25,6 +25,14 @@ def check_form(path: Path) -> str:
 
 def export_job(sink: str, job: str, path: Path) -> int:
     """Write all items of a job; how many there are."""
-    wanted = Wanted(job=job)
+    return _export(sink, Wanted(job=job), path)
+
+
+def export_kind(kind: str, path: Path, *, sink: str = "sqlite:.skitter/items.db") -> int:
+    """Write all items of a kind; how many there are."""
+    return _export(sink, Wanted(kind=kind), path)
+
+
+def _export(sink: str, wanted: Wanted, path: Path) -> int:
     with opened(path) as file:
         return WRITERS[check_form(path)](lambda: read_stored(sink, wanted), file, Selection())

@@ -44,6 +44,7 @@ from skitter.cli import (
     worker,
 )
 from skitter.cli.options import Sets
+from skitter.cli.reference import render_reference
 from skitter.errors import SkitterError
 from skitter.settings import load_with_origins, parse_sets
 from skitter.settings.listing import Row, list_settings, render_page, show
@@ -126,6 +127,12 @@ def settings(
         typer.echo(json.dumps([asdict(row) for row in rows], indent=2))
     else:
         Console().print(*map(_entry, rows), sep="")
+
+
+@app.command(hidden=True)
+def reference() -> None:
+    """Write the page of the docs that tells of all commands."""
+    typer.echo(render_reference(app), nl=False)
 
 
 def _entry(row: Row) -> Group:

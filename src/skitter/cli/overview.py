@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import asdict, dataclass, field, fields
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from skitter.cli.meter import Reading
 from skitter.errors import UnknownJob
+from skitter.frontier.embedded_files import SOCKET
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,7 +90,7 @@ async def look(frontier: Frontier) -> Overview:
     jobs = [job for job in found if job is not None]
     server, stats = frontier.shards.server, await frontier.stats.frontier()
     return Overview(
-        server=f"{server.kind} {server.version} at {server.name}",
+        server=f"{server.kind} {server.version} at {_place(server.name)}",
         namespace=frontier.shards.namespace,
         live_jobs=len(ids),
         dead_letters=stats.dead_letters,
@@ -97,6 +99,12 @@ async def look(frontier: Frontier) -> Overview:
         jobs=jobs,
         workers=await frontier.workers.list(),
     )
+
+
+def _place(name: str) -> str:
+    """The embedded server goes by its folder's name: the whole path would fill the line."""
+    path = PurePath(name)
+    return f"{path.parent.name}/{path.name}" if path.name == SOCKET else name
 
 
 async def _job(frontier: Frontier, job: str) -> JobLine | None:

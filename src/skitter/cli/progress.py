@@ -6,7 +6,7 @@ file, nothing is lost.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rich.console import Group
@@ -51,13 +51,14 @@ class Snapshot:
         return self.reading.settled / self.reading.accepted
 
 
-def rates_of(meter: Meter, *, max_pages: int | None = None) -> dict[str, float | None]:
-    """What a meter says, by the names of a snapshot's fields."""
-    return {
-        "pages_per_s": meter.per_s("pages"),
-        "items_per_s": meter.per_s("items"),
-        "left_s": meter.left_s(max_pages=max_pages),
-    }
+def rated(snapshot: Snapshot, meter: Meter) -> Snapshot:
+    """With what a meter says of rates, and of the time that is left."""
+    return replace(
+        snapshot,
+        pages_per_s=meter.per_s("pages"),
+        items_per_s=meter.per_s("items"),
+        left_s=meter.left_s(max_pages=snapshot.max_pages),
+    )
 
 
 def draw(snapshot: Snapshot) -> RenderableType:
@@ -137,7 +138,9 @@ def _bar(snapshot: Snapshot) -> Table:
     table.add_column(ratio=1)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True, justify="right")
-    bar = ProgressBar(total=1.0, completed=share or 0.0, width=None)
+    bar = ProgressBar(
+        total=1.0, completed=share or 0.0, complete_style="green", finished_style="green"
+    )
     table.add_row(bar, told, f"ETA {clock(snapshot.left_s)}")
     return table
 

@@ -16,6 +16,13 @@ from rich.live import Live
 
 from skitter.cli.progress import Snapshot, draw, line
 
+try:
+    import termios
+except ImportError:  # pragma: no cover - Windows
+    TERMINALS = False
+else:
+    TERMINALS = True
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -68,10 +75,26 @@ def screen(log: Path) -> Iterator[Screen]:
         yield LineScreen()
         return
     with (
+        _unechoed(),
         logs_put_aside(log) as console,
         Live(console=console, auto_refresh=False, transient=True) as live,
     ):
         yield LiveScreen(live)
+
+
+@contextmanager
+def _unechoed() -> Iterator[None]:
+    """Have the terminal not write ^C, which would push the picture down by a line."""
+    if not (TERMINALS and sys.stdin.isatty()):
+        yield
+        return
+    before = termios.tcgetattr(sys.stdin)
+    quiet = [*before[:3], before[3] & ~termios.ECHOCTL, *before[4:]]
+    termios.tcsetattr(sys.stdin, termios.TCSADRAIN, quiet)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
 @contextmanager

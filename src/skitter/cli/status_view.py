@@ -79,14 +79,13 @@ def _totals(view: Overview, meter: Meter) -> Table:
 
 def _jobs(view: Overview) -> Table:
     table = Table(box=None, padding=(0, 1), header_style="dim", expand=False)
-    table.add_column("job", no_wrap=True, overflow="ellipsis", max_width=22)
-    table.add_column("spider", no_wrap=True, overflow="ellipsis", max_width=12)
+    table.add_column("job", no_wrap=True, overflow="ellipsis", max_width=32)
     table.add_column("state", no_wrap=True)
     for name in ("pages", "items", "errors", "pending"):
         table.add_column(name, justify="right", no_wrap=True)
     shown = sorted(view.jobs, key=lambda job: -job.reading.pending)[:SHOWN_JOBS]
     for job in shown:
-        table.add_row(Text(job.id), Text(job.spider), job.state, *_figures(job))
+        table.add_row(Text(job.id), job.state, *_figures(job))
     if view.live_jobs > len(shown):
         table.add_row(f"… {view.live_jobs - len(shown):,} more: skitter jobs list")
     return table

@@ -6,13 +6,14 @@ import time
 from typing import TYPE_CHECKING
 
 from skitter.cli.meter import Meter, Reading
-from skitter.cli.progress import Snapshot, rates_of
+from skitter.cli.progress import Snapshot, rated
 
 if TYPE_CHECKING:
     from skitter.frontier import Frontier
     from skitter.frontier.live_jobs import JobRecord
 
 ERRORS_EVERY_S = 3.0
+STARTING = "worker processes are starting"
 
 
 class Watch:
@@ -46,10 +47,9 @@ class Watch:
             hosts=await self._frontier.stats.hosts([job.lane]),
             workers=len(workers),
             errors=await self._read_errors(reading),
-            note=next(iter(self.troubles.values()), ""),
-            **rates_of(self._meter, max_pages=job.max_pages),
+            note=next(iter(self.troubles.values()), "" if workers else STARTING),
         )
-        return record, snapshot
+        return record, rated(snapshot, self._meter)
 
     async def _read_errors(self, reading: Reading) -> dict[str, int]:
         """By reason, looked up now and then."""

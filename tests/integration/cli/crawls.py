@@ -55,7 +55,7 @@ class Crawls:
         self._begun.append(process)
         return process
 
-    def run(self, *args: str, timeout_s: float = 100, **more: str) -> int:
+    def run(self, *args: str, timeout_s: float = 240, **more: str) -> int:
         """Run a command to its end; its code."""
         return self.start(*args, **more).wait(timeout_s)
 

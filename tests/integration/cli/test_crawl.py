@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from skitter.lab.pytest_plugin import StartLabProcess
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(600)
 
 HOSTS, PAGES = 8, 60
 
@@ -86,10 +86,10 @@ def whole(crawls: Crawls) -> list[str]:
 def test_a_crawl_that_was_cut_short_is_gone_on_with(crawls: Crawls, how: str) -> None:
     command = whole(crawls)
     process = crawls.start(*command)
-    wait_until(lambda: crawls.fetched() > 60, timeout_s=60, what="it crawls")
+    wait_until(lambda: crawls.fetched() > 60, timeout_s=180, what="it crawls")
     if how == "ctrl-c":
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130, crawls.err()
+        assert process.wait(120) == 130, crawls.err()
         told = crawls.told()
         assert told["state"] == "paused"
         assert told["queued"] > 0

@@ -24,7 +24,7 @@ def test_all_that_is_well(commands: Commands) -> None:
     assert ran.code == 0
     found = verdicts(ran)
     expected = {"settings", "python", "scrapy", "disk", "files", "machine", "server", "eviction"}
-    expected |= {"persistence", "items", "spiders", "user agent", "pace"}
+    expected |= {"persistence", "store", "items", "spiders", "user agent", "pace"}
     assert expected <= set(found)
     assert found["user agent"]["verdict"] == "ok"
     text = commands.run("doctor").stdout
@@ -33,7 +33,7 @@ def test_all_that_is_well(commands: Commands) -> None:
 
 def test_what_is_away_is_a_problem_with_a_way_out(commands: Commands) -> None:
     commands.flags |= {"redis.url": "redis://127.0.0.1:1", "items.sink": "sqlite:/proc/no.db"}
-    commands.flags["redis.patience_s"] = "0.1"
+    commands.flags |= {"redis.patience_s": "0.1", "store.url": "sqlite:/proc/no.db"}
     ran = commands.run("doctor", "--json")
     assert ran.code == 1
     found = verdicts(ran)
@@ -41,6 +41,7 @@ def test_what_is_away_is_a_problem_with_a_way_out(commands: Commands) -> None:
     assert "redis.url" in found["server"]["fix"]
     assert found["items"]["verdict"] == "problem"
     assert found["items"]["fix"]
+    assert found["store"]["verdict"] == "problem"
 
 
 def test_bad_settings_are_told_with_the_rest(commands: Commands) -> None:

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from skitter.cli.meter import Meter, Reading
-from skitter.cli.progress import Snapshot, clock, draw, line, rate, rates_of
+from skitter.cli.progress import Snapshot, clock, draw, line, rate, rated
 from skitter.frontier.stats import JobStats
 
 SNAPSHOT = Snapshot(
@@ -115,7 +115,7 @@ def test_the_end_is_told_only_when_it_is_in_sight() -> None:
 def test_a_limit_is_an_end_too() -> None:
     growing = metered(at(0, 100, 0), at(10, 300, 50))
     assert growing.left_s(max_pages=100) == pytest.approx(10)
-    assert rates_of(growing, max_pages=100)["left_s"] == pytest.approx(10)
+    assert rated(replace(SNAPSHOT, max_pages=100), growing).left_s == pytest.approx(10)
 
 
 @pytest.mark.parametrize(

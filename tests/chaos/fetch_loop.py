@@ -58,7 +58,7 @@ async def crawl(
     async with aiohttp.ClientSession(
         connector=connector, timeout=timeout, headers=headers
     ) as session:
-        session._retry_connection = False  # noqa: SLF001 - there is no public way to say it
+        session._retry_connection = False
         loop = FetchLoop(frontier, session=session, settings=fetch, retry=retry)
         renewing = asyncio.create_task(loop.keep())
         try:
@@ -224,7 +224,7 @@ class FetchLoop:
     async def _fetch(self, lease: Lease, url: str, last_head_at: float) -> Answer | None:
         """Wait for the host's pace, make sure of the lease, then ask."""
         # A renewal may lengthen the delay meanwhile, hence the loop.
-        while (wait_s := last_head_at + lease.delay_ms / 1000 - time.monotonic()) > 0:  # noqa: ASYNC110
+        while (wait_s := last_head_at + lease.delay_ms / 1000 - time.monotonic()) > 0:
             await asyncio.sleep(wait_s)
         if lease.token in self._gone or not self._frontier.fresh(lease, margin_ms=self._margin_ms):
             return None
