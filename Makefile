@@ -10,7 +10,7 @@ ROUNDS ?= 200
 JOBS   ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup servers demo test check format bench bench-frontier bench-crawl bench-memory bench-sinks bench-autoscaler chaos docs constraints clean
+.PHONY: help setup servers demo test check format bench bench-frontier bench-crawl bench-memory bench-sinks bench-autoscaler bench-api chaos docs constraints clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,11 +60,15 @@ bench-sinks: setup servers  ## Measure the sinks: items a second and CPU for eac
 bench-autoscaler: setup  ## Simulate a day of the scaling policy, and draw it (docs/autoscaling.svg)
 	@$(BIN)/python -m bench.autoscaler $(ARGS)
 
+bench-api: setup servers  ## Ask the API with 200 clients beside a busy crawl: errors, time, memory, the verdict
+	@$(BIN)/python -m bench.api $(ARGS)
+
 chaos: setup servers  ## Kill, stop and cut for ROUNDS= rounds, and check that nothing is lost
 	@$(BIN)/python -m tests.chaos --rounds $(ROUNDS) $(ARGS)
 
-docs: setup  ## Write docs/settings.md from the settings
+docs: setup  ## Write docs/settings.md from the settings, docs/api.md from the API
 	$(BIN)/skitter settings --markdown > docs/settings.md
+	$(BIN)/python -m skitter.api.reference > docs/api.md
 
 constraints: setup  ## Write constraints.txt from what is installed
 	scripts/constraints.sh $(BIN)/python > constraints.txt.new

@@ -62,6 +62,7 @@ def _needing(role: Role, *, everywhere: bool = False) -> Callable[[Request], Pri
             raise OtherProject(key=who.key, project=who.project, reason=reason)
         return who
 
+    check.needs = f"{role.value} of all projects" if everywhere else role.value  # type: ignore[attr-defined]
     return check
 
 

@@ -18,7 +18,7 @@ from skitter.access_errors import ClientError
 from skitter.client.events import Event, read_events
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping
 
     from skitter.jobs.submission import Submission
 
@@ -131,7 +131,7 @@ class Client:
         """Submit many jobs, each a JSON object."""
         return await self._send("/api/v1/jobs/bulk", lines)
 
-    async def items(self, *, limit: int = 500, **filters: Any) -> AsyncIterator[Json]:
+    async def items(self, *, limit: int = 500, **filters: Any) -> AsyncGenerator[Json, None]:
         """All items that fit, page by page."""
         after: str | None = None
         while True:
@@ -143,7 +143,7 @@ class Client:
             if after is None:
                 return
 
-    async def export(self, form: str = "jsonl", **filters: Any) -> AsyncIterator[bytes]:
+    async def export(self, form: str = "jsonl", **filters: Any) -> AsyncGenerator[bytes, None]:
         """The bytes of an export, as they come."""
         params = {name: _text(value) for name, value in filters.items() if value is not None}
         async with self._session.get(
@@ -155,7 +155,9 @@ class Client:
             async for chunk in response.content.iter_any():
                 yield chunk
 
-    async def events(self, job: str | None = None, *, after: str = "") -> AsyncIterator[Event]:
+    async def events(
+        self, job: str | None = None, *, after: str = ""
+    ) -> AsyncGenerator[Event, None]:
         """What happens to all jobs, or to one with its progress; after: an event's id."""
         path = _job(job, "events") if job else "/api/v1/events"
         headers = {"Last-Event-ID": after} if after else {}

@@ -55,8 +55,9 @@ async def serving(services: Services) -> AsyncIterator[Place]:
     address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     task = asyncio.create_task(serve(services, on_ready=address.set_result))
     try:
-        done, _ = await asyncio.wait({address, task}, return_when=asyncio.FIRST_COMPLETED)
-        if task in done:
+        waiting: set[asyncio.Future[Any]] = {address, task}
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
             await task
         async with AsyncExitStack() as stack:
             yield Place(await address, services, stack)
