@@ -24,7 +24,7 @@ QUESTIONS: list[tuple[int, str, str, dict[str, Any] | None]] = [
     (5, "GET", "/metrics", None),
     (3, "GET", "/api/v1/dead-letters?limit=20", None),
     (3, "POST", f"/api/v1/jobs/{JOB}/priority", {"priority": 1}),
-    (3, "POST", "/api/v1/jobs", {"spider": "nobody", "seeds": ["http://h0.lab/"]}),
+    (3, "POST", "/api/v1/jobs", {"spider": "nobody", "seeds": ["http://h0.lab/"], "expires_s": 5}),
     (1, "POST", "/feed", {"appid": "bench", "uuid": "u", "stats": "queue"}),
 ]
 
