@@ -10,7 +10,7 @@ ROUNDS ?= 200
 JOBS   ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup servers demo test check format bench bench-frontier bench-crawl bench-memory bench-sinks bench-autoscaler bench-api chaos docs constraints clean
+.PHONY: help setup servers demo test check format bench bench-frontier bench-crawl bench-memory bench-sinks bench-history bench-autoscaler bench-api chaos docs constraints clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,7 +43,7 @@ format: setup  ## Format the code and make the safe fixes
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-bench: bench-frontier bench-crawl bench-memory bench-sinks bench-autoscaler  ## Run all benchmarks
+bench: bench-frontier bench-crawl bench-memory bench-sinks bench-history bench-autoscaler  ## Run all benchmarks
 
 bench-frontier: setup servers  ## Measure the frontier: JSON lines, a table, and the figures as one JSON object
 	@$(BIN)/python -m bench.frontier $(ARGS)
@@ -56,6 +56,9 @@ bench-memory: setup servers  ## Watch a worker's memory: 200,000 pages, a slow s
 
 bench-sinks: setup servers  ## Measure the sinks: items a second and CPU for each item
 	@$(BIN)/python -m bench.sinks $(ARGS)
+
+bench-history: setup servers  ## Ask a history of 300,000 jobs and one of 3,000 the same: times, CPU, ratios
+	@$(BIN)/python -m bench.history $(ARGS)
 
 bench-autoscaler: setup  ## Simulate a day of the scaling policy, and draw it (docs/autoscaling.svg)
 	@$(BIN)/python -m bench.autoscaler $(ARGS)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from scrapy.spiderloader import get_spider_loader
-from scrapy.utils.log import configure_logging
-from scrapy.utils.project import get_project_settings
-
+from skitter.engine.collecting import resting
 from skitter.engine.running import run_spider
+
+with resting():
+    from scrapy.spiderloader import get_spider_loader
+    from scrapy.utils.log import configure_logging
+    from scrapy.utils.project import get_project_settings
 
 
 def main() -> None:

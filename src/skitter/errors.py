@@ -136,6 +136,27 @@ class BadReply(FrontierError):
     """The server answered {operation} with something that cannot be read: {reason}"""
 
 
+class PauseRefused(FrontierError):
+    """The server at {server} lets no writes wait, so no moment of it can be copied: {reason}
+
+    The user in redis.url needs the command CLIENT PAUSE; or use the server's own snapshots.
+    """
+
+
+class PauseTooShort(FrontierError):
+    """The frontier could not be copied within the {longest_s:g} s that writes may wait.
+
+    Give it longer (--pause), or use the server's own snapshots (RDB).
+    """
+
+
+class FrontierNotEmpty(FrontierError):
+    """There are jobs on the server at {server} already, in this namespace.
+
+    Name an empty server or another redis.namespace, or let what is there be deleted (--force).
+    """
+
+
 class SinkError(SkitterError):
     """The sink {sink} could not store the items: {reason}
 
@@ -372,18 +393,4 @@ class JobDiffers(SkitterError):
     """The job {job} stands already, and is for {standing}, not for {wanted}.
 
     Leave out --spider and --arg to push to it as it is, or choose another id.
-    """
-
-
-class CannotInit(SkitterError):
-    """No project {name} can be made: {reason}
-
-    Choose another name, or another folder with --dir.
-    """
-
-
-class UnknownTarget(SkitterError):
-    """{target} cannot be crawled: {reason}
-
-    Example: skitter crawl https://shop.example/ --max-pages 100
     """

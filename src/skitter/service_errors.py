@@ -50,3 +50,24 @@ class NothingFailed(SkitterError):
 
 class ActionFailed(SkitterError):
     """What a job asks for at its end could not be done: {reason}"""
+
+
+class CannotInit(SkitterError):
+    """No project {name} can be made: {reason}
+
+    Choose another name, or another folder with --dir.
+    """
+
+
+class UnknownTarget(SkitterError):
+    """{target} cannot be crawled: {reason}
+
+    Example: skitter crawl https://shop.example/ --max-pages 100
+    """
+
+
+class CannotCrawl(SkitterError):
+    """The job {job} cannot go on: {reason}
+
+    The log says more; `skitter doctor` looks at what a crawl needs.
+    """

@@ -11,6 +11,7 @@ from skitter.frontier.opening import open_frontier
 from skitter.jobs.service import Jobs
 from skitter.orchestrator.alerts import Alerts
 from skitter.orchestrator.schedules import Schedules
+from skitter.orchestrator.submission_checks import submission_checks
 from skitter.store import Store
 
 if TYPE_CHECKING:
@@ -28,10 +29,10 @@ class Services:
     frontier: Frontier
     store: Store
     jobs: Jobs
-    schedules: Schedules
-    alerts: Alerts
     keys: Keys
     audit: Audit
+    schedules: Schedules
+    alerts: Alerts
 
 
 @asynccontextmanager
@@ -43,14 +44,14 @@ async def open_services(
         open_frontier(settings, worker=worker, guest=guest) as frontier,
         await Store.open(settings.store.url) as store,
     ):
-        jobs = Jobs(frontier, store)
+        jobs = Jobs(frontier, store, checks=submission_checks(settings))
         yield Services(
             settings=settings,
             frontier=frontier,
             store=store,
             jobs=jobs,
-            schedules=Schedules(frontier, store, jobs),
-            alerts=Alerts(store, settings.alerts),
             keys=Keys(store),
             audit=Audit(store),
+            schedules=Schedules(frontier, store, jobs),
+            alerts=Alerts(store, settings.alerts),
         )

@@ -5,21 +5,19 @@ A field that the truth has and the item has not, or the other way round, is a di
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from skitter.lab import ExchangeSpec, ShopSpec, WebSpec
-from tests.integration.addon.crawling import Crawling
-from tests.truth import by, product_truth, quote_truth
+from skitter.lab.demo_spec import MARKUPS
+from skitter.sinks import read_items
+from tests.acceptance.demo_crawls import DemoCrawls
+from tests.truth import STATES, by, product_truth, quote_truth
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skitter.lab import LabProcess
     from skitter.lab.pytest_plugin import StartLabProcess
     from tests.servers import ServerProcess
 
@@ -29,41 +27,16 @@ SHOPS = {"us": "en-US", "gb": "en-GB", "de": "de-DE", "fr": "fr-FR", "tn": ""}
 PRODUCTS, TICKERS = 80, 120
 
 
-class Bench:
-    """Runs spiders on one engine against one lab."""
+class Bench(DemoCrawls):
+    """Crawls that give back what they stored."""
 
-    def __init__(self, lab: LabProcess, folder: Path, server: str, namespace: str) -> None:
-        self.lab = lab
-        self._file = folder / "items.db"
-        self._settings: dict[str, Any] = {
-            "TELNETCONSOLE_ENABLED": False,
-            "LOG_LEVEL": "INFO",
-            "SKITTER": {
-                "redis.url": server,
-                "redis.namespace": namespace,
-                "items.sink": f"sqlite:{self._file}",
-                "fetch.resolve": [lab.rule],
-                "politeness.delay_s": 0,
-                "politeness.latency_factor": 0,
-                "frontier.caretaker_tick_s": 0.1,
-            },
-        }
-
-    def crawl(self, engine: str, spider: str, **args: str) -> list[dict[str, Any]]:
-        """The items of a crawl; none is in quarantine."""
-        fast = engine == "fast"
-        settings = self._settings | ({} if fast else {"ADDONS": {"skitter.addon.Addon": 500}})
-        path = f"{spider}.{spider.capitalize()}Spider"
-        crawling = Crawling(path, settings, args, fast=fast, module="skitter.spiders")
-        try:
-            outcome = crawling.outcome()
-        finally:
-            crawling.kill()
-        assert not outcome.error, outcome.error
-        assert "skitter/quarantined" not in outcome.stats, outcome.log
-        with closing(sqlite3.connect(self._file)) as database:
-            rows = database.execute("SELECT data FROM items").fetchall()
-        return [json.loads(data) for (data,) in rows]
+    def items(self, engine: str, spider: str, **args: str) -> list[dict[str, Any]]:
+        """The items of a crawl, each with where it came from."""
+        self.crawl(engine, spider, **args)
+        items = list(read_items(self.sink))
+        assert {item.spider for item in items} == {spider}
+        assert all(item.job and item.worker and item.url.startswith("http") for item in items)
+        return [item.data for item in items]
 
 
 @pytest.fixture
@@ -72,7 +45,8 @@ def bench(
 ) -> Bench:
     shop = ShopSpec(products=PRODUCTS, twice=0.3, aliases=0.5)  # several have two addresses
     spec = WebSpec(shop=shop, exchange=ExchangeSpec(tickers=TICKERS))
-    return Bench(lab_process(spec), tmp_path, valkey_server.url, namespace)
+    sink = f"sqlite:{tmp_path}/items.db"
+    return Bench(lab_process(spec), sink=sink, server=valkey_server.url, namespace=namespace)
 
 
 @pytest.mark.parametrize("country", SHOPS)
@@ -81,23 +55,27 @@ def test_a_shop_is_read_without_a_difference(engine: str, country: str, bench: B
     recipe = "demo-shop" if locale else "tunisian-shop"
     arguments = {"locale": locale} if locale else {}
     url = bench.lab.url(host)
-    items = bench.crawl(engine, "ecommerce", url=url, recipe=recipe, **arguments)
-    truth = [product_truth(row) for row in bench.lab.shop_truth(host=host)]
+    items = bench.items(engine, "ecommerce", url=url, recipe=recipe, **arguments)
+    rows = list(bench.lab.shop_truth(host=host))
+    _has_every_kind_of_product(rows)
+    truth = [product_truth(row) for row in rows]
     assert by("sku", items) == by("sku", truth)
     assert len(items) == len(truth) == PRODUCTS
 
 
 def test_the_exchange_is_read_without_a_difference(engine: str, bench: Bench) -> None:
     url = bench.lab.url("exchange.lab")
-    items = bench.crawl(engine, "finance", url=url, recipe="demo-exchange")
-    truth = [quote_truth(row) for row in bench.lab.exchange_truth()]
+    items = bench.items(engine, "finance", url=url, recipe="demo-exchange")
+    rows = list(bench.lab.exchange_truth())
+    _has_every_kind_of_quote(rows)
+    truth = [quote_truth(row) for row in rows]
     assert by("ticker", items) == by("ticker", truth)
     assert len(items) == len(truth) == TICKERS
 
 
 def test_its_tables_are_read_without_a_difference(engine: str, bench: Bench) -> None:
     url = bench.lab.url("exchange.lab")
-    items = bench.crawl(engine, "finance", url=url, recipe="demo-exchange-tables")
+    items = bench.items(engine, "finance", url=url, recipe="demo-exchange-tables")
     unsaid = ("time", "previous_close", "market")
     truth = [
         {name: value for name, value in quote_truth(row).items() if name not in unsaid}
@@ -106,3 +84,23 @@ def test_its_tables_are_read_without_a_difference(engine: str, bench: Bench) -> 
     ]
     assert by("ticker", items) == by("ticker", truth)
     assert len(items) == len(truth) == TICKERS
+
+
+def _has_every_kind_of_product(rows: list[dict[str, Any]]) -> None:
+    """A shop that lacked one would prove nothing of it."""
+    assert {row["markup"] for row in rows} == set(MARKUPS)
+    assert {row["availability"] for row in rows} == set(STATES)
+    for name in ("regular_price", "rating", "stock"):
+        assert {row[name] is None for row in rows} == {True, False}, name
+    assert {float(row["price"]) >= 1000 for row in rows} == {True, False}
+    assert {len(row["categories"]) for row in rows} == {1, 2}
+
+
+def _has_every_kind_of_quote(rows: list[dict[str, Any]]) -> None:
+    assert {bool(row["api_url"]) for row in rows} == {True, False}
+    assert {float(row["change"]) < 0 for row in rows} == {True, False}
+    for name in ("volume", "market_cap"):
+        assert {row[name] is None for row in rows} == {True, False}, name
+    caps = [row["market_cap"] or 0 for row in rows]
+    assert all(any(unit <= cap < unit * 1000 for cap in caps) for unit in (10**6, 10**9))
+    assert len({row["currency"] for row in rows}) >= 4

@@ -21,7 +21,17 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.acceptance
 
-ITEMS = {"quotes": 40 + 4, "shelves": 54 + 3, "catalogue": 54 + 7, "members": 1 + 24}
+ITEMS = {
+    "quotes": 40 + 4,
+    "shelves": 54 + 3,
+    "catalogue": 54 + 7,
+    "members": 1 + 24,
+    "library": 19,
+    "scroll": 23,
+    "news": 9,
+    "pricelist": 14,
+    "stockroom": 7,
+}
 SETTINGS = {"SKITTER_FRONTIER__LEASE_S": "4", "SKITTER_FRONTIER__RENEW_MARGIN_S": "1"}
 TIMEOUT_S = 60
 

@@ -36,7 +36,9 @@ async def test_nothing_is_lost_or_doubled_though_workers_and_the_database_die(
 ) -> None:
     seed = secrets.randbelow(10**6)
     print(f"seed {seed}")
-    crowd = ShopCrowd(store=store, seed=seed, products=120, workers=3, away_at=(3,), bound_s=180)
+    crowd = ShopCrowd(
+        store=store, seed=seed, products=120, workers=3, most_kills=8, away_at=(3,), bound_s=200
+    )
     findings = await crowd.run(nursery)
     assert not findings.faults, findings.examples
     assert findings.figures["items"] == 120

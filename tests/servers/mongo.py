@@ -37,6 +37,11 @@ class MongoProcess:
     def url(self) -> str:
         return f"mongodb://127.0.0.1:{self.port}/skitter"
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None, "the server is not started"
+        return self._process.pid
+
     def start(self) -> Self:
         flags = ["--host", "127.0.0.1", "-p", str(self.port), "--data-dir", "data"]
         files = ["--log-file", "server.log", "--pid-file", "server.pid"]

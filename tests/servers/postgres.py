@@ -41,6 +41,11 @@ class PostgresProcess:
     def url(self) -> str:
         return f"postgresql://skitter@127.0.0.1:{self.port}/postgres"
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None, "the server is not started"
+        return self._process.pid
+
     def start(self) -> Self:
         options = [part for option in _OPTIONS for part in ("-c", option)]
         address = ["-p", str(self.port), "-h", "127.0.0.1", "-k", str(self.folder)]

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.core.downloader import Downloader as ScrapyDownloader
+from scrapy.exceptions import StopDownload
 from scrapy.utils.defer import _process_pending_io
 from scrapy.utils.httpobj import urlparse_cached
 
 from skitter.engine.asking import Asking, Head
 from skitter.engine.crawl import Crawl
+from skitter.engine.sending import FIRST_BYTES
 from skitter.engine.visit import CURRENT
 
 if TYPE_CHECKING:
@@ -66,10 +68,15 @@ class Downloader(ScrapyDownloader):
 
     async def _send(self, request: ScrapyRequest, head: Head) -> Response:
         self._heads[request] = head
+        part = _FirstPart(request, request.meta.get(FIRST_BYTES, 0))
+        if part.most:
+            self.signals.connect(part.received, signal=signals.bytes_received)
         try:
             return await self._download_here(request)
         finally:
             del self._heads[request]
+            if part.most:
+                self.signals.disconnect(part.received, signal=signals.bytes_received)
 
     def _head_arrived(self, request: ScrapyRequest) -> None:
         """Scrapy's handlers tell it by a signal; the status comes later."""
@@ -89,3 +96,19 @@ class Downloader(ScrapyDownloader):
 
     def _tell(self, signal: object, request: ScrapyRequest) -> None:
         self.signals.send_catch_log(signal=signal, request=request, spider=self.crawler.spider)
+
+
+class _FirstPart:
+    """Reads no more of one body than is wanted."""
+
+    def __init__(self, request: ScrapyRequest, most: int) -> None:
+        self.most = most
+        self._request = request
+        self._had = 0
+
+    def received(self, data: bytes, request: ScrapyRequest) -> None:
+        """As the signal calls it, for every request's bytes."""
+        if request is self._request:
+            self._had += len(data)
+            if self._had >= self.most:
+                raise StopDownload(fail=False)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from skitter.frontier import Frontier
+    from skitter.services import Services
 
 Answer = TypeVar("Answer")
 
@@ -28,6 +29,22 @@ def ask(sets: list[str] | None, question: Callable[[Frontier], Awaitable[Answer]
     async def asked() -> Answer:
         async with open_frontier(settings, guest=True) as frontier:
             return await question(frontier)
+
+    return run_fast(asked())
+
+
+def ask_services(
+    sets: list[str] | None, question: Callable[[Services], Awaitable[Answer]]
+) -> Answer:
+    """The same of all services: jobs with their history, too."""
+    settings = load_settings(parse_sets(sets or []))
+    setup_logs(settings.log)
+
+    from skitter.services import open_services  # noqa: PLC0415 - half a second: the SQL toolkit
+
+    async def asked() -> Answer:
+        async with open_services(settings, guest=True) as services:
+            return await question(services)
 
     return run_fast(asked())
 

@@ -82,7 +82,7 @@ def export(
     source = reading(place, sets, filters.wanted())
     selection = Selection([name.strip() for name in fields.split(",")] if fields else (), bare)
     write = WRITERS[_form(form, out)]
-    with _progress() as watched, _opened(out) as file:
+    with _progress() as watched, opened(out) as file:
         count = write(lambda: watched(source()), file, selection)
     typer.echo(f"{count:,} items to {'stdout' if str(out) == '-' else out}", err=True)
 
@@ -111,7 +111,7 @@ def _form(form: Form | None, out: Path) -> str:
 
 
 @contextmanager
-def _opened(out: Path) -> Iterator[IO[bytes]]:
+def opened(out: Path) -> Iterator[IO[bytes]]:
     if str(out) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

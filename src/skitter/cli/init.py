@@ -15,7 +15,7 @@ import typer
 
 from skitter.cli.asking import tell_json
 from skitter.cli.options import Json
-from skitter.errors import CannotInit
+from skitter.service_errors import CannotInit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

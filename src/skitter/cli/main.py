@@ -20,6 +20,8 @@ from skitter import __version__
 from skitter.cli import (
     alerts,
     api,
+    backup,
+    crawl,
     demo,
     dlq,
     doctor,
@@ -28,6 +30,7 @@ from skitter.cli import (
     hosts,
     init,
     items,
+    jobs_submit,
     keys,
     lab,
     orchestrator,
@@ -37,6 +40,7 @@ from skitter.cli import (
     recipe,
     schedule,
     status,
+    up,
     worker,
 )
 from skitter.cli.options import Sets
@@ -51,6 +55,7 @@ app = typer.Typer(
 )
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(hosts.app, name="hosts")
+app.add_typer(jobs_submit.app, name="jobs")
 app.add_typer(keys.app, name="keys")
 app.add_typer(lab.app, name="lab")
 app.add_typer(quality.app, name="quality")
@@ -60,6 +65,9 @@ app.add_typer(alerts.app, name="alerts")
 app.add_typer(orchestrator.app, name="orchestrator")
 app.add_typer(schedule.app, name="schedule")
 app.command()(api.api)
+app.command()(backup.backup)
+app.command()(backup.restore)
+app.command()(crawl.crawl)
 app.command()(demo.demo)
 app.command()(doctor.doctor)
 app.command()(export.export)
@@ -69,6 +77,7 @@ app.command()(init.init)
 app.command()(items.items)
 app.command()(push.push)
 app.command()(status.status)
+app.command()(up.up)
 app.command()(worker.worker)
 app.command()(worker.workers)
 

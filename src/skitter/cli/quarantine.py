@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from skitter.cli.held_rules import judge_of
 from skitter.cli.options import Sets
-from skitter.cli.stored import Job, Spider
+from skitter.cli.stored import Job, Spider, cell
 from skitter.errors import NotHeld
 from skitter.settings import load_settings, parse_sets
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
     from skitter.sinks.quarantine import Held, Judge, Quarantine, Rechecked
 
-SHOWN_CHARS = 60
 SHOWN_REASONS = 20
 
 app = typer.Typer(help="Quarantine: what validation refused, held.", no_args_is_help=True)
@@ -67,7 +65,7 @@ def list_held(
     for entry in shown:
         item = entry.item
         texts = (item.id[:12], item.job, entry.field, entry.reason, entry.raw, item.url)
-        table.add_row(*map(_cell, texts))
+        table.add_row(*map(cell, texts))
     if shown:
         Console().print(table)
     total = sum(1 for _ in _entries(held, job, spider))
@@ -225,8 +223,3 @@ def _plain(entry: Held) -> dict[str, Any]:
         "raw": entry.raw,
         **asdict(entry.item),
     }
-
-
-def _cell(text: str) -> Text:
-    text = " ".join(text.split())
-    return Text(text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from skitter.errors import UnknownTarget
+from skitter.service_errors import UnknownTarget
 from skitter.spiders.shipped import find_recipe, shipped_recipes
 
 if TYPE_CHECKING:

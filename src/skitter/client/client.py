@@ -131,7 +131,7 @@ class Client:
         """Submit many jobs, each a JSON object."""
         return await self._send("/api/v1/jobs/bulk", lines)
 
-    async def items(self, *, limit: int = 500, **filters: Any) -> AsyncGenerator[Json, None]:
+    async def items(self, *, limit: int = 500, **filters: Any) -> AsyncGenerator[Json]:
         """All items that fit, page by page."""
         after: str | None = None
         while True:
@@ -143,7 +143,7 @@ class Client:
             if after is None:
                 return
 
-    async def export(self, form: str = "jsonl", **filters: Any) -> AsyncGenerator[bytes, None]:
+    async def export(self, form: str = "jsonl", **filters: Any) -> AsyncGenerator[bytes]:
         """The bytes of an export, as they come."""
         params = {name: _text(value) for name, value in filters.items() if value is not None}
         async with self._session.get(
@@ -155,9 +155,7 @@ class Client:
             async for chunk in response.content.iter_any():
                 yield chunk
 
-    async def events(
-        self, job: str | None = None, *, after: str = ""
-    ) -> AsyncGenerator[Event, None]:
+    async def events(self, job: str | None = None, *, after: str = "") -> AsyncGenerator[Event]:
         """What happens to all jobs, or to one with its progress; after: an event's id."""
         path = _job(job, "events") if job else "/api/v1/events"
         headers = {"Last-Event-ID": after} if after else {}

@@ -17,7 +17,9 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from skitter.engine.exits import Exit
 from skitter.engine.gate import RobotsGate
+from skitter.engine.turn import Turn
 from skitter.engine.verdicts import ELSEWHERE, NotSent
+from skitter.engine.visit import current
 from skitter.frontier import Fetch
 from skitter.policies.proxies import DIRECT
 from skitter.policies.retry import retry_after_ms
@@ -31,19 +33,31 @@ if TYPE_CHECKING:
 
     from skitter.engine.crawl import Crawl
     from skitter.engine.visit import Visit
+    from skitter.intake import Page
+    from skitter.intake.bodies import Body
 
 PERMIT_TIMEOUT_S = 180.0
 SLOW_DOWN = (429, 503)
 
 
 class Head:
-    """When the head of an answer arrived; `tell` hears of it at once, where that is wanted."""
+    """When the head of an answer arrived; `tell` hears of it at once, where that is wanted.
 
-    __slots__ = ("at", "begun", "tell")
+    body: what counts the answer's bytes as they come. may_send: to be asked right before the write.
+    """
 
-    def __init__(self, tell: Callable[[Fetch], None] | None = None) -> None:
+    __slots__ = ("at", "begun", "body", "may_send", "tell")
+
+    def __init__(
+        self,
+        body: Body,
+        may_send: Callable[[], bool],
+        tell: Callable[[Fetch], None] | None = None,
+    ) -> None:
         self.begun = time.monotonic()
         self.at = 0.0
+        self.body = body
+        self.may_send = may_send
         self.tell = tell
 
     def arrived(self, status: int = 0, headers: Headers | None = None) -> None:
@@ -85,19 +99,30 @@ class Asking:
         without, a turn stands for load, and ends with the body.
         """
         process, page = self._crawl.process, visit.page
+        assert page.body is not None  # noqa: S101 - every page that was taken has one
         with self._patience:
             await self._gate.pass_(visit, request)
             await process.intake.paced(page)
         way = Exit(process.proxies, page.lease.egress, page.lease.host)
         if not process.intake.may_send(page):
             raise NotSent
-        early = page.lease.delay_ms > 0
-        report = partial(process.intake.fetched, page)
-        response, fetch = await self.ask(request, way, report=report, early=early)
+        turn = Turn(
+            page.body,
+            partial(process.intake.may_send, page),
+            partial(self._fetched, page),
+            early=page.lease.delay_ms > 0,
+        )
+        response, fetch = await self.ask(request, way, turn)
         if fetch.status == ELSEWHERE:
             raise NotSent
+        page.body.arrived(len(response.body))
         await process.intake.room()
+        await page.body.passed_on()
         return response
+
+    def _fetched(self, page: Page, fetch: Fetch | None) -> None:
+        if fetch:  # else its lease is lost, and with it the turn
+            self._crawl.process.intake.fetched(page, fetch)
 
     async def permitted(self, request: ScrapyRequest) -> Response:
         """Ask for something that is not queued, when its host gives a turn."""
@@ -115,37 +140,46 @@ class Asking:
         except NotSent as error:
             intake.permit_over(permit, None)
             raise DownloadTimeoutError(f"the turn for {request.url} was lost") from error
-        over = partial(intake.permit_over, permit)
-        return (await self.ask(request, way, report=over))[0]
+        body = intake.body()
+        try:
+            turn = Turn(body, partial(intake.may_send, permit), partial(intake.permit_over, permit))
+            response, _ = await self.ask(request, way, turn)
+        finally:
+            body.let_go()
+        self._count_in(response)
+        return response
 
-    async def ask(
-        self,
-        request: ScrapyRequest,
-        way: Exit,
-        *,
-        report: Callable[[Fetch], None],
-        early: bool = False,
-    ) -> tuple[Response, Fetch]:
+    @staticmethod
+    def _count_in(response: Response) -> None:
+        """A response of no page of its own is in the hands of the page whose code asked for it."""
+        visit = current()
+        if visit and visit.page.body:
+            visit.page.body.hold(visit.page.body.counted + len(response.body))
+
+    async def ask(self, request: ScrapyRequest, way: Exit, turn: Turn) -> tuple[Response, Fetch]:
         """Ask now, and report when the head of the answer arrived; whoever calls has the turn.
 
-        early: at the head already, and again in the end. ELSEWHERE in place of the status: it
-        should be asked through another egress. An error that says so is NotSent.
+        ELSEWHERE in place of the status: it should be asked through another egress. An error that
+        says so is NotSent, and so is a turn that was lost before anything was written.
         """
         # Whose answer it is, the proxy's or the site's, is known when all of it is there.
-        head = Head(report if early and way.is_direct else None)
-        fetch = None
+        head = Head(turn.body, turn.may_send, turn.report if turn.early and way.is_direct else None)
+        fetch, sent = None, True
         try:
             response = await way.through(request, partial(self._send, request, head))
             status = ELSEWHERE if way.answered(request, response) else response.status
             fetch = head.fetch(status, response.headers)
             return response, fetch
+        except NotSent:
+            sent = False
+            raise
         except Exception as error:
             if way.failed(request, error):
                 fetch = head.fetch(ELSEWHERE)
                 raise NotSent from error
             raise
         finally:
-            report(fetch or head.fetch(0))
+            turn.report(fetch or (head.fetch(0) if sent else None))
 
 
 class Patience:

@@ -10,14 +10,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+
+def always() -> bool:
+    """For whoever needs nobody's leave."""
+    return True
 
 
 @dataclass(slots=True)
 class Asked:
     """What is to be sent. url is sent as it is written; headers are in their order.
 
-    proxy is a URL with its credentials.
+    proxy is a URL with its credentials. may_send is asked when there is a connection, right before
+    the first byte: False, and nothing is sent.
     """
 
     method: str
@@ -26,6 +32,7 @@ class Asked:
     body: bytes = b""
     timeout_s: float = 180.0
     proxy: str = ""
+    may_send: Callable[[], bool] = always
 
 
 @dataclass(slots=True)
@@ -53,12 +60,18 @@ class Reception(Protocol):
     def part(self, data: bytes, received: int) -> bool:
         """Some of the body is there, and so many bytes in all; raises if they are too many."""
 
+    def crowded(self) -> bool:
+        """Whether to wait for `room` before more of the body is read; asked before each part."""
+
+    async def room(self) -> None:
+        """Return when more may be read. The request's time does not run meanwhile."""
+
 
 class Fetcher(Protocol):
     """A way to fetch."""
 
     async def fetch(self, asked: Asked, reception: Reception) -> Answer:
-        """Send one request, and give its answer."""
+        """Send one request, and give its answer; raises NotSent if it may not be sent."""
 
     async def close(self) -> None:
         """Close all connections."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -10,6 +11,8 @@ from scrapy.http import Request as ScrapyRequest
 from scrapy.http.request import NO_CALLBACK
 
 from skitter.engine.exits import Exit
+from skitter.engine.sending import FIRST_BYTES
+from skitter.engine.turn import Turn
 from skitter.engine.verdicts import ELSEWHERE, Disallowed, GivenUp, NotSent
 from skitter.frontier.urls import parse
 from skitter.policies.retry import retry_after_ms
@@ -26,8 +29,6 @@ if TYPE_CHECKING:
     from skitter.frontier import Fetch
 
 log = structlog.get_logger(__name__)
-
-MOST_BYTES = 1 << 20
 
 
 class RobotsGate:
@@ -69,7 +70,9 @@ class RobotsGate:
             headers={"User-Agent": request.headers.get(b"User-Agent", b"")},
             meta={
                 "download_timeout": self._crawl.crawler.settings.getfloat("DOWNLOAD_TIMEOUT"),
-                "download_maxsize": MOST_BYTES,
+                "download_maxsize": 0,
+                "download_warnsize": 0,
+                FIRST_BYTES: self._crawl.settings.robots.max_bytes,
             },
         )
         if parse(url).host != parse(visit.page.request.url).host:
@@ -85,10 +88,17 @@ class RobotsGate:
     async def _ask(self, visit: Visit, asked: ScrapyRequest, way: Exit) -> Response:
         """In the page's turn: the gap to the page itself is counted from this head."""
 
-        def note(fetch: Fetch) -> None:
-            visit.page.head_at = time.monotonic() - fetch.ago_ms / 1000
+        def note(fetch: Fetch | None) -> None:
+            if fetch:
+                visit.page.head_at = time.monotonic() - fetch.ago_ms / 1000
 
-        response, fetch = await self._asking.ask(asked, way, report=note)
+        intake = self._crawl.process.intake
+        body = intake.body()
+        turn = Turn(body, partial(intake.may_send, visit.page), note)
+        try:
+            response, fetch = await self._asking.ask(asked, way, turn)
+        finally:
+            body.let_go()
         if fetch.status == ELSEWHERE:
             raise NotSent
         return response

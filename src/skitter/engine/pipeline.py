@@ -23,6 +23,7 @@ class SinkPipeline:
         self._crawl = crawl
         self._spider = str(crawl.crawler.spidercls.name)
         self._tracked = tuple(getattr(crawl.crawler.spidercls, "tracked_fields", ()))
+        self._key_fields = tuple(getattr(crawl.crawler.spidercls, "key_fields", ()))
         self._parser = ""
 
     @classmethod
@@ -48,7 +49,7 @@ class SinkPipeline:
         """Equal items of one page are told apart by how many came before; others by their key."""
         url, job, kind = visit.page.request.url, visit.job, type(item).__name__
         data = fields_of(item, url=url)
-        if key := key_of(item):
+        if key := key_of(item, self._key_fields):
             to_json(data, url=url)
             name = identify_by_key(key, spider=self._spider, kind=kind)
             return self._made(name, visit, item, (data, attrs))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from skitter.frontier import Caretaker
 from skitter.frontier.opening import open_frontier
 from skitter.intake import Bounds, Intake
+from skitter.intake.job_sinks import JobSinks
 from skitter.intake.sink_opening import open_sink_patiently
 from skitter.policies.identity import robots_agent
 from skitter.policies.proxies import ProxyPool
@@ -46,6 +47,8 @@ class Process:
     robots: Robots
     proxies: ProxyPool
     traps: TrapRules
+    waiting_lanes: set[str] = field(default_factory=set)
+    """Lanes whose spiders wait for work from elsewhere: they stay open without any."""
 
     @classmethod
     def of(
@@ -87,12 +90,16 @@ async def open_process(settings: Settings, *, concurrency: int) -> AsyncIterator
         try:
             async with (
                 ProxyPool(settings.proxies, frontier.egresses) as proxies,
-                _open_sink(settings) as sink,
+                _open_sink(settings, frontier) as sink,
                 Intake(
                     frontier,
                     sink=sink,
                     # As much again as the engine runs lies ready: it never waits for the server.
-                    bounds=Bounds(in_hand=max(IN_HAND, 4 * concurrency), prefetch=concurrency),
+                    bounds=Bounds(
+                        in_hand=max(IN_HAND, 4 * concurrency),
+                        prefetch=concurrency,
+                        body_bytes=settings.worker.room_for_bodies(),
+                    ),
                     egresses=proxies.egresses,
                     renew_margin_s=settings.frontier.renew_margin_s,
                 ) as intake,
@@ -105,8 +112,8 @@ async def open_process(settings: Settings, *, concurrency: int) -> AsyncIterator
 
 
 @asynccontextmanager
-async def _open_sink(settings: Settings) -> AsyncIterator[Sink]:
-    sink = open_sink(settings.items.sink)
+async def _open_sink(settings: Settings, frontier: Frontier) -> AsyncIterator[Sink]:
+    sink = JobSinks(open_sink(settings.items.sink), frontier.jobs)
     await open_sink_patiently(sink)
     try:
         yield sink

@@ -16,20 +16,21 @@ from scrapy.http import Headers, Response
 from scrapy.http import Request as ScrapyRequest
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.response import _baseurl_cache, get_base_url
+from w3lib.encoding import http_content_type_encoding, read_bom
 
 from skitter.engine.plain import plain_request
-from skitter.engine.selectors import Selector
+from skitter.engine.selectors import Selector, plain_markup
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _SEGMENTS = r"(?:/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)*/?(?:\?[A-Za-z0-9_.~=&-]+)?"
 _is_rooted = re.compile(rf"(?=/){_SEGMENTS}").fullmatch
 _ABSOLUTE = re.compile(rf"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::\d{{1,5}})?(?=/){_SEGMENTS}")
 _is_absolute = _ABSOLUTE.fullmatch
 _ORIGIN = re.compile(r"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::\d{1,5})?(?=/)").match
-# A base stands in the first 4096 characters, of at most four bytes each.
-_BASE_BYTES = 4 * 4096
+# A base and a refresh stand in the first 4096 characters, of at most four bytes each.
+_HEAD_CHARS = 4096
 _SAMPLE = "/Az09-_.~?=&"
 
 
@@ -40,6 +41,23 @@ def _writes_ascii(encoding: str) -> bool:
         return _SAMPLE.encode(encoding) == _SAMPLE.encode("ascii")
     except (LookupError, UnicodeError):
         return False
+
+
+@lru_cache(maxsize=256)
+def _charset_of(content_type: bytes) -> str | None:
+    """The encoding that a header names; few different ones come."""
+    return http_content_type_encoding(content_type.decode("latin-1"))
+
+
+def lowered_head(body: bytes) -> bytes:
+    """What holds the first 4096 characters of a page, and no more if that is easy to tell.
+
+    In lower case. Without bytes that begin something longer, a character is a byte.
+    """
+    head = body[:_HEAD_CHARS]
+    if not head.isascii() or b"\x1b" in head:
+        head = body[: 4 * _HEAD_CHARS]
+    return head.lower()
 
 
 class HtmlResponse(scrapy.http.HtmlResponse):
@@ -86,39 +104,63 @@ class HtmlResponse(scrapy.http.HtmlResponse):
             dont_filter, errback, cb_kwargs, flags,
         )  # fmt: skip
 
+    def follow_all(self, urls: Any = None, callback: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Requests for many links of this page."""
+        if type(urls) is list and callable(callback) and not (args or kwargs):
+            return self._follow_plainly(urls, callback)
+        return super().follow_all(urls, callback, *args, **kwargs)
+
+    def _follow_plainly(self, urls: list[Any], callback: Any) -> Iterator[ScrapyRequest]:
+        origin, encoding = self._known_base()
+        for url in urls:
+            if origin and type(url) is str and _is_rooted(url):
+                yield plain_request(origin + url, callback, encoding)
+            else:
+                yield self.follow(url, callback)
+
     @property
     def selector(self) -> Selector:
         """As Scrapy's, made once."""
         if self._cached_selector is None:
-            self._find_base()
-            self._cached_selector = Selector(self)
+            origin, encoding = self._known_base()
+            plain = origin and encoding == "utf-8" and plain_markup(self._body)
+            self._cached_selector = (
+                Selector.of_page(self, plain, get_base_url(self)) if plain else Selector(self)
+            )
         found: Any = self._cached_selector
         made: Selector = found
         return made
 
+    def _headers_encoding(self) -> str | None:
+        return _charset_of(self.headers.get(b"Content-Type") or b"")
+
+    def _bom_encoding(self) -> str | None:
+        return read_bom(self._body)[0]
+
     def _join(self, url: str) -> str:
         """The absolute URL of a plain link; an empty text if it is not plain."""
-        try:
-            origin = self._base[0]
-        except AttributeError:
-            origin = self._find_base()
+        origin = self._known_base()[0]
         if _is_rooted(url):
             return origin + url if origin else ""
         return str(url) if origin and _is_absolute(url) else ""
 
-    def _find_base(self) -> str:
-        """The origin of plain links, kept; an empty text if none is plain.
+    def _known_base(self) -> tuple[str, str]:
+        """The origin of plain links and the encoding; an empty origin if no link is plain.
 
         Scrapy looks for a base element whenever it needs the base; if there is surely none, it is
         told so.
         """
-        start = self._body[:_BASE_BYTES].lower()
-        if b"<base" not in start and b"\0" not in start and _is_absolute(self._url):
+        try:
+            return self._base
+        except AttributeError:
+            pass
+        head = lowered_head(self._body)
+        if b"<base" not in head and b"\0" not in head and _is_absolute(self._url):
             _baseurl_cache[self] = self._url
         found, encoding = _ORIGIN(get_base_url(self)), self.encoding
         origin = found[0] if found and _writes_ascii(encoding) else ""
         self._base = (origin, encoding)
-        return origin
+        return self._base
 
 
 _OURS: dict[type[Response], type[Response]] = {scrapy.http.HtmlResponse: HtmlResponse}

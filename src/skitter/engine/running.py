@@ -6,13 +6,11 @@ Ctrl-C and SIGTERM hand back what was not begun, and finish what was; a second o
 from __future__ import annotations
 
 import asyncio
-import gc
 import importlib.util
 import signal
 from typing import TYPE_CHECKING, Any
 
-from skitter.engine.log_lines import join_scrapy_log
-from skitter.engine.making import make_engine
+from skitter.engine.collecting import resting, spare_the_collector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 
     from skitter.engine.engine import Engine
 
-COLLECT_AFTER = (20_000, 20, 50)
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -31,24 +28,29 @@ def run_spider(
     spider: type[Spider], settings: Settings, *, args: Mapping[str, Any] | None = None
 ) -> Crawler:
     """Run a spider; its crawler, with the stats, when it has ended."""
-    join_scrapy_log()
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         return runner.run(_run(spider, settings, args))
 
 
 async def _run(spider: type[Spider], settings: Settings, args: Mapping[str, Any] | None) -> Crawler:
-    engine = make_engine(spider, settings, args=args)
-    _heed_signals(engine)
-    await engine.open()
+    with resting():
+        engine = _make_engine(spider, settings, args)
+        _heed_signals(engine)
+        await engine.open()
     spare_the_collector()
     await engine.ended()
     return engine.crawler
 
 
-def spare_the_collector() -> None:
-    """What is loaded by now stays; pages come and go by themselves, for few are in cycles."""
-    gc.freeze()
-    gc.set_threshold(*COLLECT_AFTER)
+def _make_engine(
+    spider: type[Spider], settings: Settings, args: Mapping[str, Any] | None
+) -> Engine:
+    """Load the engine, which is most of a start, and make one."""
+    from skitter.engine.log_lines import join_scrapy_log  # noqa: PLC0415 - see above
+    from skitter.engine.making import make_engine  # noqa: PLC0415
+
+    join_scrapy_log()
+    return make_engine(spider, settings, args=args)
 
 
 def _heed_signals(engine: Engine) -> None:

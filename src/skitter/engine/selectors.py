@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from lxml import etree  # type: ignore[import-untyped]
+from lxml import etree, html  # type: ignore[import-untyped]
 from scrapy.selector import Selector as ScrapySelector
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _new = object.__new__
 _DEFAULTS: dict[str, str] = ScrapySelector._default_namespaces  # noqa: SLF001
 _ELEMENT = etree._Element  # noqa: SLF001 - lxml has no public name for it
+# As parsel makes one for each page.
+_PARSER = html.HTMLParser(recover=True, encoding="utf-8", huge_tree=True)
 
 
 @lru_cache(maxsize=2048)
@@ -31,10 +33,37 @@ def _is_plain(query: str) -> bool:
     return "re:" not in query and "set:" not in query
 
 
+def plain_markup(body: bytes) -> bytes:
+    """A UTF-8 page as parsel would give it to lxml; nothing if that takes more than a look.
+
+    parsel decodes, strips and encodes again. Nothing of that changes sound UTF-8 between its first
+    and its last bracket.
+    """
+    found = body.strip()
+    if found[:1] != b"<" or found[-1:] != b">" or b"\0" in found:
+        return b""
+    if not found.isascii():
+        try:
+            found.decode()
+        except UnicodeDecodeError:
+            return b""
+    return found
+
+
 class Selector(ScrapySelector):
     """As Scrapy's, but for the time that results take."""
 
     __slots__ = ()
+
+    @classmethod
+    def of_page(cls, response: Any, markup: bytes, base_url: str) -> Selector:
+        """The selector of a page, of its plain markup."""
+        root = etree.fromstring(markup, parser=_PARSER, base_url=base_url)
+        if root is None:
+            root = etree.fromstring(b"<html/>", parser=_PARSER, base_url=base_url)
+        made = cls._new(root)
+        made.response = response
+        return made
 
     def xpath(self, query: str, namespaces: Mapping[str, str] | None = None, **kwargs: Any) -> Any:
         """The nodes that a query finds."""
@@ -46,8 +75,8 @@ class Selector(ScrapySelector):
         except etree.XPathError as error:
             raise ValueError(f"XPath error: {error} in {query}") from error
         nodes = found if isinstance(found, list) else [found]
-        made = [self._made(node, query) for node in nodes]
-        return self.selectorlist_cls(made)
+        make = self._new
+        return self.selectorlist_cls([make(node, query) for node in nodes])
 
     def get(self) -> Any:
         """The node as text; an attribute or a text is one already."""
@@ -57,9 +86,10 @@ class Selector(ScrapySelector):
 
     extract = get
 
-    def _made(self, node: Any, query: str) -> Selector:
-        made: Selector = _new(type(self))
-        made.root = node
+    @classmethod
+    def _new(cls, root: Any, query: str | None = None) -> Selector:
+        made: Selector = _new(cls)
+        made.root = root
         made.type = "html"
         made.namespaces = dict(_DEFAULTS)
         made.response = None

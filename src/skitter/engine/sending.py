@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 NO_TIMEOUT_S = 60.0
+FIRST_BYTES = "skitter_first_bytes"
+"""In a request's meta: how much of the body is wanted; the rest is left unread."""
+_UNBOUNDED = 1 << 62
 _PROXY_AUTHORIZATION = b"Proxy-Authorization"
 _address = lru_cache(maxsize=4096)(ip_address)
 
@@ -62,6 +65,7 @@ class Sending:
             request._body,  # noqa: SLF001
             meta.get("download_timeout", NO_TIMEOUT_S),
             _proxy(request) if meta.get("proxy") else "",
+            head.may_send,
         )
         answer = await self._fetcher.fetch(asked, reception)
         request.meta["download_latency"] = head.at - head.begun
@@ -82,6 +86,7 @@ class _Reception:
     """Watches one answer come in."""
 
     __slots__ = (
+        "_first",
         "_head",
         "_max",
         "_request",
@@ -98,6 +103,7 @@ class _Reception:
         self._sending = sending
         self._request = request
         self._head = head
+        self._first: int = meta.get(FIRST_BYTES, _UNBOUNDED)
         self._max = meta.get("download_maxsize", sending.max_bytes)
         self._warn = meta.get("download_warnsize", sending.warn_bytes)
         self.headers: Headers
@@ -108,11 +114,15 @@ class _Reception:
     def head(self, status: int, headers: Sequence[tuple[bytes, bytes]]) -> bool:
         """The host's clock, Content-Length against the bounds, and whoever listens."""
         self.headers = headers_of(headers)
-        self._head.arrived(status, self.headers)
+        head = self._head
+        head.arrived(status, self.headers)
         lengths = dict.get(self.headers, b"Content-Length")
         length = int(lengths[-1]) if lengths and lengths[-1].isdigit() else None
-        if length and self._request.method != "HEAD":
-            self._check(length, expected=True)
+        if self._request.method == "HEAD":
+            head.body.expect(0)
+        else:
+            self._check(length or 0, expected=True)
+            head.body.expect(length)
         if self._sending.hears(signals.headers_received):
             self._tell(signals.headers_received, headers=self.headers, body_length=length)
         return self.stop is None
@@ -124,7 +134,16 @@ class _Reception:
         if self.stop:
             return False
         self._check(received, expected=False)
-        return True
+        self._head.body.received(received)
+        return received < self._first
+
+    def crowded(self) -> bool:
+        """Whether the bodies in hand leave no room for more of this one."""
+        return self._head.body.crowded()
+
+    async def room(self) -> None:
+        """Wait for it."""
+        await self._head.body.room()
 
     def _check(self, size: int, *, expected: bool) -> None:
         if self._max and size > self._max:

@@ -18,6 +18,7 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from skitter.engine.joining import HOLD_MS, job_for
+from skitter.engine.log_lines import shorten_failures
 from skitter.engine.verdicts import Disallowed, GivenUp, NotSent, TryLater
 from skitter.engine.visit import Visit, current
 from skitter.errors import FrontierError, SkitterError
@@ -43,7 +44,8 @@ class Settler:
         self.ending: set[asyncio.Task[None]] = set()
 
     def listen(self) -> None:
-        """Hear of errors that Scrapy swallows."""
+        """Hear of errors that Scrapy swallows; those of sites are told in a line."""
+        shorten_failures()
         crawler = self._crawl.crawler
         crawler.signals.connect(self._spider_error, signal=signals.spider_error)
         crawler.signals.connect(self._item_error, signal=signals.item_error)
@@ -95,8 +97,8 @@ class Settler:
         if isinstance(verdict, NotSent):
             intake.release(page)
             return
-        if page.items:
-            visit.count("items", len(page.items))
+        if items := page.stored + len(page.items):
+            visit.count("items", items)
         self._crawl.known.settled(page)
         outcome, reason, error, wait_ms = self._outcome(visit)
         intake.settle(

@@ -26,7 +26,7 @@ from skitter.engine.cookies import Cookies
 from skitter.engine.dressing import Dressing
 from skitter.engine.offsite import Offsite
 from skitter.engine.page_stats import PageStats
-from skitter.engine.responses import kind_of
+from skitter.engine.responses import kind_of, lowered_head
 from skitter.engine.retrying import Retry
 from skitter.engine.verdicts import GivenUp, NotSent, TryLater
 from skitter.errors import SkitterError
@@ -44,8 +44,6 @@ CHAIN = (
 )  # fmt: skip
 """The middlewares in their order, robots.txt apart: it is read in the request's own turn."""
 _ACCEPTED = b"gzip, deflate, br, zstd"
-# A refresh stands in the first 4096 characters, of at most four bytes each.
-_REFRESH_BYTES = 4 * 4096
 _UNBOUNDED = 1 << 62
 
 
@@ -190,5 +188,5 @@ def _may_refresh(response: Response) -> bool:
     """Whether a page could hold a meta refresh: few do, and to look properly takes long."""
     if not isinstance(response, ScrapyHtmlResponse):
         return False
-    start = response.body[:_REFRESH_BYTES].lower()
-    return b"refresh" in start or b"\0" in start or (b"http-equiv" in start and b"&#" in start)
+    head = lowered_head(response.body)
+    return b"refresh" in head or b"\0" in head or (b"http-equiv" in head and b"&#" in head)

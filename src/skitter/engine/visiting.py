@@ -94,6 +94,8 @@ class Visiting:
         if not visit.verdict:
             weight = len(result.body) if isinstance(result, Response) else 0
             self.weight += weight
+            if page.body:
+                page.body.hold(weight)
             await self._hand_on(visit, result, request)
             self.weight -= weight
         self._settler.end(visit, result, request)

@@ -61,8 +61,7 @@ class Endings:
     async def _due(self, index: str, limit: int) -> list[str]:
         found: list[str] = []
         for shard in range(self._shards.count):
-            nos = await self._shards.run(shard, "job_due", index, limit)
-            found += [await self._jobs.id_of(no.decode()) for no in nos]
+            found += await self._jobs.ids_of(await self._shards.run(shard, "job_due", index, limit))
         return found
 
     async def _seen_to(

@@ -72,7 +72,8 @@ class Job:
     shared by all jobs that name it. delay_s, concurrency and robots override the politeness
     settings for the hosts of this job, where no host policy of its own says otherwise. sinks say
     where its items go, if not where the worker's settings say. project and labels are for people;
-    gates and on_end are seen to when it has ended; unique is what no other live job may share.
+    gates and on_end are seen to when it has ended; unique is what no other live job may share;
+    seeds is how many it was submitted with.
     """
 
     id: str
@@ -95,6 +96,7 @@ class Job:
     gates: dict[str, Any] | str = field(default_factory=dict)
     on_end: tuple[dict[str, Any], ...] = ()
     unique: str = ""
+    seeds: int = 0
 
     @cached_property
     def lane(self) -> str:

@@ -28,7 +28,7 @@ lock:<name>  hash    owner, until, fence
 k:<no>       set     a job's cookie jars here: '<jar>:<domain>'
 k:<no>:<jar>:<domain>  hash  cookies
 t:<origin>   hash    its robots.txt: z text, compressed; u fresh until; d the delay it asks for;
-                     n failures to get it, in a row; a asked for by someone until
+                     n failures to get it, in a row; a asked for until, by w (if it has leases)
 td:<host>    zset    a host's origins, by the delay that their robots.txt asks for
 At a job's home:  J:<no> hash record;  hold:<no> zset;  live, exp, tell zset;  chg zset: versions
                   that the store has not seen;  ended zset: by when their end is seen to;  old

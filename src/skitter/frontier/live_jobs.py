@@ -9,6 +9,7 @@ queued.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ from skitter.frontier.keys import shard_of_job
 from skitter.frontier.shards import as_fields
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from skitter.frontier.shards import Shards
 
 STATES = {"r": "running", "p": "paused", "e": "ended"}
@@ -80,15 +83,17 @@ class LiveJobs:
         await self.create(job, hold_ms=hold_ms)
         return await self.record(job.id)
 
-    async def create(self, job: Job, *, hold_ms: int = SUBMIT_HOLD_MS) -> bool:
-        """The same; False if one stood already."""
+    async def create(
+        self, job: Job, *, hold: str = SUBMIT_HOLD, hold_ms: int = SUBMIT_HOLD_MS
+    ) -> bool:
+        """The same, with a first hold of one's own; False if one stood already."""
         reply = await self._shards.run(0, "job_number", job.id, clocked=False)
         no = reply[0].decode()
         expires = -1 if job.expires_s is None else int(job.expires_s * 1000)
         limit = -1 if job.max_pages is None else job.max_pages
         facts = ormsgpack.packb([job.priority, expires, limit, job.lane])
         created = await self._shards.run(
-            self._home(no), "job_create", no, job.id, job.dumps(), facts, SUBMIT_HOLD, hold_ms
+            self._home(no), "job_create", no, job.id, job.dumps(), facts, hold, hold_ms
         )
         return bool(created)
 
@@ -111,6 +116,14 @@ class LiveJobs:
                 self._ids.clear()
             self._ids[no] = found.decode()
         return self._ids[no]
+
+    async def ids_of(self, nos: Sequence[bytes]) -> list[str]:
+        """The ids of jobs by their numbers, but for those that were forgotten meanwhile."""
+        found: list[str] = []
+        for no in nos:
+            with suppress(UnknownJob):
+                found.append(await self.id_of(no.decode()))
+        return found
 
     async def record(self, job: str) -> JobRecord:
         """A job's record as it is now; raises UnknownJob."""
@@ -163,6 +176,7 @@ class LiveJobs:
     async def holds(self, job: str) -> dict[str, int]:
         """What holds a job open, and until when (server ms)."""
         no = (await self.known(job)).no
+        await self._shards.run(self._home(no), "job_held", no)  # those that ran out are let go
         key = f"{self._shards.prefixes[self._home(no)]}hold:{no}"
         return {name: int(at) for name, at in await self._shards.scored(key, 0, -1)}
 
@@ -170,24 +184,25 @@ class LiveJobs:
         """The ids of all jobs that have not ended."""
         found: list[str] = []
         for prefix in self._shards.prefixes:
-            nos = await self._shards.command("ZRANGE", f"{prefix}live", 0, -1)
-            found += [await self.id_of(no.decode()) for no in nos]
+            found += await self.ids_of(await self._shards.command("ZRANGE", f"{prefix}live", 0, -1))
         return found
 
     async def live_page(self, first: int, *, limit: int) -> list[str]:
         """Some of them, by their places in the index of each home."""
         found: list[str] = []
         for prefix in self._shards.prefixes:
-            nos = await self._shards.command("ZRANGE", f"{prefix}live", first, first + limit - 1)
-            found += [await self.id_of(no.decode()) for no in nos]
+            found += await self.ids_of(
+                await self._shards.command("ZRANGE", f"{prefix}live", first, first + limit - 1)
+            )
         return found
 
     async def changed(self, *, limit: int) -> list[str]:
         """The ids of some jobs whose last change the store has not seen."""
         found: list[str] = []
         for prefix in self._shards.prefixes:
-            nos = await self._shards.command("ZRANGE", f"{prefix}chg", 0, limit - 1)
-            found += [await self.id_of(no.decode()) for no in nos]
+            found += await self.ids_of(
+                await self._shards.command("ZRANGE", f"{prefix}chg", 0, limit - 1)
+            )
         return found
 
     async def kept(self, record: JobRecord) -> None:

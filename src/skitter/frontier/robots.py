@@ -49,7 +49,7 @@ class RobotsTexts:
     async def get(self, host: str, origin: str, *, claim_ms: int = 0) -> RobotsText:
         """What is known; with claim_ms, the caller is to fetch it unless the answer says busy."""
         _, shard = self._place(host)
-        reply = await self._shards.run(shard, "robots_get", origin, claim_ms)
+        reply = await self._shards.run(shard, "robots_get", origin, claim_ms, self._shards.worker)
         fresh_ms, failures, busy_ms, delay_ms = map(int, reply[:4])
         try:
             text = _expand(reply[4])
@@ -80,7 +80,7 @@ class RobotsTexts:
     async def unclaim(self, host: str, origin: str) -> None:
         """Let another one fetch it: nothing came of this caller's claim."""
         _, shard = self._place(host)
-        await self._shards.command("HDEL", f"{self._shards.prefixes[shard]}t:{origin}", "a")
+        await self._shards.command("HDEL", f"{self._shards.prefixes[shard]}t:{origin}", "a", "w")
 
     def _place(self, host: str) -> tuple[str, int]:
         """What has the host's clock, and its shard."""

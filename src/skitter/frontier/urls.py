@@ -43,8 +43,15 @@ class Address(NamedTuple):
 
 @lru_cache(maxsize=65536)
 def registered_domain(host: str) -> str:
-    """The part of a host name that was registered: `shop.example.co.uk` → `example.co.uk`."""
-    return _suffixes(host).top_domain_under_public_suffix or host
+    """The part of a host name that was registered: `shop.example.co.uk` → `example.co.uk`.
+
+    A last label that no list knows (`test`, `internal`) counts as a suffix, as publicsuffix.org
+    has it: `www.shop.test` → `shop.test`. An address stands for itself.
+    """
+    found = _suffixes(host)
+    if found.suffix or found.ipv4 or found.ipv6:
+        return found.top_domain_under_public_suffix or host
+    return ".".join(host.split(".")[-2:])
 
 
 @lru_cache(maxsize=8192)

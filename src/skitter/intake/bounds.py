@@ -12,8 +12,9 @@ class Bounds:
     in_hand counts leases whose page is not settled yet: those taken by an engine, those due, and
     those that wait for their host's pace. A host's batch is about five seconds' worth, so a polite
     crawl at a second's delay has a fifth of in_hand hosts at work. prefetch counts those that are
-    due and that no engine has taken (a lane that has none may still get one). The others are about
-    what waits to be flushed: children and items of settled pages, and settlements.
+    due and that no engine has taken (a lane that has none may still get one). children, items and
+    unflushed are about what waits to be flushed: those of settled pages, and settlements.
+    body_bytes is for the bodies of all pages that are not settled.
     """
 
     in_hand: int = 64
@@ -21,6 +22,7 @@ class Bounds:
     children: int = 5_000
     items: int = 5_000
     unflushed: int = 500
+    body_bytes: int = 64 * 1024**2
 
 
 @dataclass(slots=True)
@@ -37,6 +39,7 @@ class IntakeStats:
     children: int = 0
     items: int = 0
     settlements: int = 0
+    body_bytes: int = 0
     leased: int = 0
     settled: int = 0
     retried: int = 0

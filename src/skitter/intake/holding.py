@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skitter.intake.bodies import Bodies
 from skitter.intake.bounds import Bounds, IntakeStats
 from skitter.intake.page import Page
 from skitter.intake.signals import Change
@@ -30,6 +31,7 @@ class Holding:
         self.unflushed: dict[Page, None] = {}
         self.children = 0
         self.items = 0
+        self.bodies = Bodies(bounds.body_bytes)
         self.change = Change()
         self._frontier = frontier
         self._margin_ms = 1000 * margin_s

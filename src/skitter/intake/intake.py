@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from skitter.frontier import Frontier, Permit, Request
+    from skitter.intake.bodies import Body
     from skitter.sinks import Sink
 
 log = structlog.get_logger(__name__)
@@ -91,6 +92,7 @@ class Intake:
         self._leaser.withdraw = self._withdraw
         self._leaser.returner = self._returner
         self._flusher.flushed = self._flushed
+        self._holding.bodies.on_room = self._body_room_made
 
     async def open(self) -> None:
         """Start the loops; the sink is opened and closed by whoever made it."""
@@ -124,6 +126,7 @@ class Intake:
             children=holding.children,
             items=holding.items,
             settlements=len(holding.unflushed),
+            body_bytes=holding.bodies.bytes,
         )
 
     def lane(self, lane: str, *, wake: Callable[[], None], room: Callable[[], int]) -> Lane:
@@ -198,6 +201,10 @@ class Intake:
                 log.warning("children wait", url=page.request.url, reason=str(error))
             await backoff.pause()
 
+    def body(self) -> Body:
+        """Room for a body that is fetched outside the queue; let it go in the end."""
+        return self._holding.bodies.begin()
+
     async def room(self, page: Page | None = None) -> None:
         """Wait while more waits to be flushed than may; an engine awaits it between outputs.
 
@@ -230,6 +237,7 @@ class Intake:
 
         page_given says that a response was given to the spider. A page that is over is left alone.
         """
+        self._let_go(page)
         if page.over or page.settlement:
             return
         self._end_turn(page)
@@ -247,6 +255,7 @@ class Intake:
 
     def release(self, page: Page) -> None:
         """Hand a request back untouched: it is first in line again, and nothing is counted."""
+        self._let_go(page)
         if page.over or page.settlement:
             return
         self._end_turn(page)
@@ -324,6 +333,18 @@ class Intake:
         self._leaser.lanes.pop(lane.name, None)
         self._withdraw([page for page in self._holding.untaken if page.lane is lane])
         await self._holding.change.until(lambda: self._returner.idle, GIVE_BACK_S)
+
+    @staticmethod
+    def _let_go(page: Page) -> None:
+        """Whatever becomes of its lease, its engine has done with its body."""
+        if page.body:
+            page.body.let_go()
+            page.body = None
+
+    def _body_room_made(self) -> None:
+        for lane in self._leaser.lanes.values():
+            self._pacer.wake_soon(lane)
+        self._leaser.room_made()
 
     def _flushed(self, had_children: bool) -> None:  # noqa: FBT001 - a callback with one fact
         if had_children:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+from skitter.frontier.urls import START_HOST
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -46,12 +48,13 @@ class Lane:
     def take(self) -> Page | None:
         """The next request whose host may be asked now; never waits.
 
-        While leases are stale (the server is away) there is none: they may yet be renewed.
+        While leases are stale (the server is away) there is none: they may yet be renewed. Nor is
+        there while the bodies in hand fill their bound.
         """
         while self.ready:
             page = self.ready[0]
             if not (page.over or page.gone or page.give_back):
-                return self._hand_out(page) if self._holding.fresh(page.lease) else None
+                return self._hand_out(page) if self._may_begin(page) else None
             self.ready.popleft()
         self.on_low()
         return None
@@ -61,9 +64,16 @@ class Lane:
         self.closed = True
         await self.on_close(self)
 
+    def _may_begin(self, page: Page) -> bool:
+        if page.lease.host == START_HOST:  # start() fetches nothing
+            return self._holding.fresh(page.lease)
+        return not self._holding.bodies.full and self._holding.fresh(page.lease)
+
     def _hand_out(self, page: Page) -> Page:
         self.ready.popleft()
         page.taken = True
+        if page.lease.host != START_HOST:
+            page.body = self._holding.bodies.begin()
         if self.wanted:
             self.on_low()
         return page

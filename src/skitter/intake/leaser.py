@@ -34,6 +34,7 @@ LOOK_AGAIN_S = 1.0
 NO_EGRESS_S = 0.1
 NOT_MORE_S = 0.01
 ALONE_S = 60.0
+HELD_UP_S = 5.0
 
 
 class Leaser:
@@ -121,6 +122,7 @@ class Leaser:
         self._full = count <= 0
         self._holding.stats.hungry = not self._full
         if self._full or not egresses:
+            self._give_back_held_up()
             return LOOK_AGAIN_S if self._full else NO_EGRESS_S
         found = await self._frontier.lease(
             lanes, count=count, egresses=egresses, shards=self._shards
@@ -143,7 +145,7 @@ class Leaser:
         already, a lane with nothing still gets one.
         """
         bounds, holding = self._holding.bounds, self._holding
-        if holding.in_hand >= bounds.in_hand or holding.over_bounds:
+        if holding.in_hand >= bounds.in_hand or holding.over_bounds or holding.bodies.full:
             return [], 0
         wanted = {name: n for name, lane in self.lanes.items() if (n := lane.wanted) > 0}
         most = bounds.prefetch - self.prefetched
@@ -151,6 +153,12 @@ class Leaser:
             wanted = {name: 1 for name in wanted if not self.lanes[name].ready}
             most = len(wanted)
         return list(wanted), min(sum(wanted.values()), most, bounds.in_hand - holding.in_hand)
+
+    def _give_back_held_up(self) -> None:
+        """What waits for big bodies keeps its hosts' turns from other workers: not for long."""
+        bodies = self._holding.bodies
+        if bodies.full and time.monotonic() - bodies.begun_at > HELD_UP_S:
+            self.withdraw(self._holding.untaken)
 
     async def _sorted(self, leases: Sequence[Lease]) -> list[Page]:
         """Pages for their lanes; what has no lane any more is handed back."""

@@ -63,10 +63,17 @@ class Storer:
         if error:
             raise error
         del page.items[: len(items)]
+        page.stored += len(items)
 
     async def _store_each(self, pages: Sequence[Page], error: Exception) -> None:
-        """Find out whose items the sink does not take."""
+        """Find out whose items the sink does not take.
+
+        Where it took some, those that failed are tried once more: it may have come back meanwhile.
+        """
         errors = {page: await self._put(page.items) if len(pages) > 1 else error for page in pages}
+        if None in errors.values():
+            for page in [page for page, found in errors.items() if _may_pass(found)]:
+                errors[page] = await self._put(page.items)
         away = all(isinstance(found, SinkError) for found in errors.values())
         for page, found in errors.items():
             if found is None:
@@ -99,3 +106,7 @@ class Storer:
     def _forget_items(self, page: Page) -> None:
         self._holding.items -= len(page.items)
         page.items = []
+
+
+def _may_pass(error: Exception | None) -> bool:
+    return isinstance(error, SinkError) and not isinstance(error, SinkRefused)

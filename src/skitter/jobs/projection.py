@@ -46,7 +46,10 @@ class Projection:
         read_ms = time.time_ns() // 1_000_000
         stats = await self._frontier.stats.of(record)
         view = view_of(record, stats, submission=submission or Submission.of_job(record.job))
-        await self._store.write(lambda found: write_job(found, view, read_ms=read_ms))
+        submitted = submission is not None
+        await self._store.write(
+            lambda found: write_job(found, view, read_ms=read_ms, submitted=submitted)
+        )
         if record.state != "ended":  # its end is announced when all is seen to
             await self._frontier.events.announce(record)
         await self._frontier.jobs.kept(record)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 HOLD_MS = 60_000
+PUSHING = "push:"
 BATCH_BYTES = 4 << 20
 WAIT_S = 1.0
 EXAMPLES = 3
@@ -175,7 +176,7 @@ async def stand(frontier: Frontier, job: str, *, spider: str | None, args: dict[
 @asynccontextmanager
 async def held_open(frontier: Frontier, job: str) -> AsyncIterator[None]:
     """Hold a job open: it does not complete before the block ends, or a minute after a crash."""
-    name = f"push:{frontier.worker}:{secrets.token_hex(4)}"  # one may end before another does
+    name = f"{PUSHING}{frontier.worker}:{secrets.token_hex(4)}"  # one may end before another does
     if not await frontier.jobs.hold(job, name, ms=HOLD_MS):
         raise await _ended(frontier, job)
     renewing = asyncio.create_task(_keep_hold(frontier, job, name))

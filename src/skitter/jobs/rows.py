@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Connection, Row, Table
 
 MOST_WORDS = 100
 _WORD = re.compile(r"[^\W_]+(?:[._-][^\W_]+)*")
@@ -31,20 +31,31 @@ _PART = re.compile(r"[^\W_]+")
 LISTED = [column for column in jobs.columns if column.name != "submission"]
 
 
-def write_job(connection: Connection, view: JobView, *, read_ms: int) -> bool:
-    """Keep a job as it was read; False if a newer reading stands."""
+def write_job(
+    connection: Connection, view: JobView, *, read_ms: int, submitted: bool = False
+) -> bool:
+    """Keep a job as it was read; False if a newer reading stands.
+
+    submitted says that its submission is as it was made, and replaces one that was put together
+    from the job's record.
+    """
     found = connection.execute(
         select(jobs.c.state, jobs.c.outcome, jobs.c.version, jobs.c.read_ms)
         .where(jobs.c.id == view.id)
         .with_for_update()
     ).first()
-    values = _values(view, read_ms)
-    if found is None:
-        return _insert(connection, view, values) or write_job(connection, view, read_ms=read_ms)
+    values = job_values(view, read_ms=read_ms)
+    if found is None and _insert(connection, view, values):
+        return True
+    if found is None:  # another process was first
+        return write_job(connection, view, read_ms=read_ms, submitted=submitted)
+    if submitted:
+        _change(connection, view.id, {"submission": values["submission"]})
+        _add_words(connection, view, values["created_ms"])
     if (found.version, found.read_ms) > (view.version, read_ms):
         return False
-    changes = {name: value for name, value in values.items() if name not in ("id", "submission")}
-    connection.execute(update(jobs).where(jobs.c.id == view.id).values(changes))
+    del values["id"], values["submission"]
+    _change(connection, view.id, values)
     if (found.state, found.outcome) != (view.state, view.outcome):
         _count(connection, (view.project, found.state, found.outcome), -1)
         _count(connection, (view.project, view.state, view.outcome), 1)
@@ -141,18 +152,32 @@ def label_word(name: str, value: str) -> str:
 
 def _insert(connection: Connection, view: JobView, values: dict[str, Any]) -> bool:
     """False if another process was first."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    statement = dialect.insert(jobs).values(values).on_conflict_do_nothing()
+    statement = _insert_into(connection, jobs).values(values).on_conflict_do_nothing()
     if not connection.execute(statement).rowcount:
         return False
-    created = values["created_ms"]
-    rows = [{"word": word, "created_ms": created, "job": view.id} for word in _words(view)]
-    connection.execute(insert(job_words), rows)
+    _add_words(connection, view, values["created_ms"])
     _count(connection, (view.project, view.state, view.outcome), 1)
     return True
 
 
-def _values(view: JobView, read_ms: int) -> dict[str, Any]:
+def _add_words(connection: Connection, view: JobView, created_ms: int) -> None:
+    rows = [{"word": word, "created_ms": created_ms, "job": view.id} for word in words_of_job(view)]
+    connection.execute(_insert_into(connection, job_words).on_conflict_do_nothing(), rows)
+
+
+def _change(connection: Connection, job: str, values: dict[str, Any]) -> None:
+    connection.execute(update(jobs).where(jobs.c.id == job).values(values))
+
+
+def _insert_into(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
+    """An insert that knows of conflicts, which each database spells alike and apart."""
+    if connection.dialect.name == "postgresql":
+        return postgresql.insert(table)
+    return sqlite.insert(table)
+
+
+def job_values(view: JobView, *, read_ms: int) -> dict[str, Any]:
+    """A job as a row."""
     submission = view.submission.to_json() if view.submission else {"spider": view.spider}
     return {
         "id": view.id,
@@ -179,7 +204,7 @@ def to_ms(at: datetime | None) -> int:
     return round(at.timestamp() * 1000) if at else 0
 
 
-def _words(view: JobView) -> set[str]:
+def words_of_job(view: JobView) -> set[str]:
     """What a job is found by: whole words and their parts, hosts of its seeds, and its labels."""
     seeds = view.submission.seeds[:MOST_WORDS] if view.submission else ()
     hosts = {urlsplit(seed).hostname or "" for seed in seeds if not seed.startswith("{")}
@@ -196,8 +221,7 @@ def _parts(text: str) -> list[str]:
 def _count(connection: Connection, key: tuple[str, str, str], change: int) -> None:
     """Totals are rows of their own, so that nobody has to count."""
     project, state, outcome = key
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    statement = dialect.insert(job_totals).values(
+    statement = _insert_into(connection, job_totals).values(
         project=project, state=state, outcome=outcome, number=change
     )
     connection.execute(

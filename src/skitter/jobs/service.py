@@ -10,7 +10,7 @@ import asyncio
 import re
 import secrets
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from skitter.frontier import Request
 from skitter.jobs.hints import hint_of
 from skitter.jobs.listing import Filters, count_jobs, cursor_of, find_jobs, read_cursor
 from skitter.jobs.projection import Projection
-from skitter.jobs.pushing import Push, Tally, held_open
+from skitter.jobs.pushing import PUSHING, Push, Tally, held_open
 from skitter.jobs.retrying import copy_failed, discard_failed, replay_failed
 from skitter.jobs.rows import delete_job, is_kept, read_errors, read_job, read_totals
 from skitter.jobs.seed_files import seeds_of_urls
@@ -30,7 +30,7 @@ from skitter.jobs.view import JobPage, JobView, view_of
 from skitter.service_errors import BadSubmission, JobLive, JobStands, NothingFailed
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterable, Callable, Sequence
 
     from skitter.frontier import Frontier
     from skitter.frontier.events import JobEvent
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 SEEDS_AT_ONCE = 1000
 RESERVED_MS = 60_000
+SEEDING, SEEDING_MS = "seeds", 86_400_000  # held until all its first requests are there
+RETRY_OF = "retry_of"
 READ_AT_ONCE = 10
 _Views = list[JobView]  # `list` is a method below
 _Requests = list[Request]
@@ -62,16 +64,6 @@ class Jobs:
 
     async def submit(self, submission: Submission) -> JobView:
         """Make a job, with its seeds or its start(); raises BadSubmission and JobStands."""
-        async with self._made(submission) as job:
-            if submission.seeds:
-                await self._push(seeds_of_urls(submission.seeds, Defaults(job=job)))
-            else:
-                await self._frontier.add([Request.start(job)])
-        return await self.show(job)
-
-    @asynccontextmanager
-    async def _made(self, submission: Submission) -> AsyncIterator[str]:
-        """A new job by its id, which is held open in the block: the time to give it requests."""
         submission.check()
         for check in self._checks:
             check(submission)
@@ -80,13 +72,39 @@ class Jobs:
             raise JobStands(job=job.id)
         if job.unique:
             await self._reserve(job.unique, job.id)
-        if not await self._frontier.jobs.create(job):
+        if not await self._frontier.jobs.create(job, hold=SEEDING, hold_ms=SEEDING_MS):
             raise JobStands(job=job.id)
         record = await self._frontier.jobs.record(job.id)
         await self._projection.write(record, submission=submission)
-        async with held_open(self._frontier, job.id):
-            await self._frontier.jobs.release_hold(job.id)
-            yield job.id
+        await self._give(job.id, submission)
+        return await self.show(job.id)
+
+    async def resume_seeding(self, job: str) -> bool:
+        """Give a job the first requests that its submitter died over; False if none did."""
+        holds = await self._frontier.jobs.holds(job)
+        if SEEDING not in holds or any(name.startswith(PUSHING) for name in holds):
+            return False
+        known = (await self._frontier.jobs.known(job)).job
+        kept = await self._store.read(lambda found: read_job(found, job))
+        submission = kept.submission if kept else None
+        if submission is None or len(submission.seeds) != known.seeds:
+            # Nobody knows what it was to begin with, and nobody was told that it stands.
+            await self._frontier.jobs.stop(job, outcome="failed")
+        else:
+            await self._give(job, submission)
+        return True
+
+    async def _give(self, job: str, submission: Submission) -> None:
+        """A job's first requests; what it has already counts once. Then it may complete."""
+        origin = submission.labels.get(RETRY_OF, "")
+        async with held_open(self._frontier, job):
+            if submission.seeds:
+                await self._push(seeds_of_urls(submission.seeds, Defaults(job=job)))
+            elif origin and await self._has_failed(origin):
+                await copy_failed(self._frontier, origin, to=job)
+            else:
+                await self._frontier.add([Request.start(job)])
+            await self._frontier.jobs.release_hold(job, SEEDING)
 
     async def show(self, job: str) -> JobView:
         """A job as it is now; raises UnknownJob."""
@@ -187,11 +205,9 @@ class Jobs:
             await replay_failed(self._frontier, job)
             return await self.show(job)
         assert shown.submission is not None  # noqa: S101 - show always has one
-        labels = shown.labels | {"retry_of": job}
+        labels = shown.labels | {RETRY_OF: job}
         again = replace(shown.submission, id=None, seeds=(), labels=labels, unique=False)
-        async with self._made(again) as made:
-            await copy_failed(self._frontier, job, to=made)
-        return await self.show(made)
+        return await self.submit(again)
 
     async def delete(self, job: str) -> None:
         """Forget an ended job, with its history and its dead letters. Its items stay."""

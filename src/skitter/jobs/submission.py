@@ -82,6 +82,7 @@ class Submission:
             id=job_id,
             on_end=tuple(action.to_json() for action in self.on_end),
             unique=self.digest() if self.unique else "",
+            seeds=len(self.seeds),
             **common,
         )
 

@@ -94,6 +94,7 @@ class JobView:
         for name in ("created_at", "ended_at", "expires_at"):
             found[name] = found[name].isoformat() if found[name] else None
         found["figures"] = asdict(self.figures)
+        found["args"] = mask_value(self.args)
         found["submission"] = mask_value(self.submission.to_json()) if self.submission else None
         return found
 

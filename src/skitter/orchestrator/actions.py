@@ -70,8 +70,8 @@ class Actions:
             await self._jobs.submit(Submission.from_json(given | {"labels": labels}))
         except BadSubmission as error:
             raise ActionFailed(reason=str(error)) from error
-        except JobStands:
-            return  # submitted before a crash, and nothing is left to do
+        except JobStands as stands:  # submitted before a crash, perhaps without all its seeds
+            await self._jobs.resume_seeding(stands.job)
 
 
 def follower_id(job: str, event: str) -> str:

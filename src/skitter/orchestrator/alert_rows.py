@@ -47,7 +47,7 @@ def write_states(connection: Connection, states: Mapping[Key, AlertState]) -> No
 def insert_event(connection: Connection, body: Mapping[str, Any], targets: Iterable[str]) -> None:
     """Something happened; each target is to be told. An event that is there is left as it is."""
     row = {
-        "id": body["id"],
+        "id": body["event"],
         "at_ms": body["at_ms"],
         "rule": body["rule"],
         "label": body["label"],
@@ -58,7 +58,7 @@ def insert_event(connection: Connection, body: Mapping[str, Any], targets: Itera
         return
     for target in targets:
         delivery = {
-            "event": body["id"],
+            "event": body["event"],
             "target": target,
             "attempts": 0,
             "next_ms": body["at_ms"],

@@ -23,9 +23,9 @@ from skitter.orchestrator.alert_rows import (
 )
 from skitter.orchestrator.alert_rules import AlertState, Change, Key, Rule, evaluate, load_rules
 from skitter.orchestrator.alert_webhook import pause_s, post, targets_of
-from skitter.orchestrator.errors import DeliveryFailed
 from skitter.orchestrator.term import keep_term
 from skitter.orchestrator.watching import Watcher
+from skitter.service_errors import ActionFailed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,8 +104,8 @@ class Alerter:
             if url is None:
                 error = "this webhook is in the settings no more"
             else:
-                await post(url, delivery.body, timeout_s=self._settings.timeout_s)
-        except DeliveryFailed as failure:
+                await post(url, delivery.body, self._settings)
+        except ActionFailed as failure:
             error = failure.summary
             again = delivery.attempts + 1 < self._settings.attempts
             log.warning("alert not delivered", error=error, again=again)
@@ -132,7 +132,7 @@ def event_body(rule: Rule, change: Change, now: float) -> dict[str, Any]:
     digest = blake2b(f"{rule.name} {state.label} {state.fired_at}".encode(), digest_size=8)
     label = state.label[:LABEL_CHARS]
     return {
-        "id": f"{digest.hexdigest()}-{change.kind}",
+        "event": f"{digest.hexdigest()}-{change.kind}",
         "kind": change.kind,
         "rule": rule.name,
         "severity": rule.severity,

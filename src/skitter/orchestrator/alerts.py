@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from skitter.orchestrator.alert_rows import read_events, read_states
 from skitter.orchestrator.alert_webhook import post
 from skitter.orchestrator.alerter import rules_of
-from skitter.orchestrator.errors import DeliveryFailed
+from skitter.service_errors import ActionFailed
 
 if TYPE_CHECKING:
     from skitter.orchestrator.alert_rules import AlertState, Rule
@@ -46,7 +46,7 @@ class Alerts:
         """Send each webhook a message that says it is a test; how each took it."""
         now_ms = int(time.time() * 1000)
         body = {
-            "id": f"test-{now_ms}",
+            "event": f"test-{now_ms}",
             "kind": "test",
             "rule": "test",
             "severity": "info",
@@ -61,9 +61,9 @@ class Alerts:
         answers: dict[str, str] = {}
         for number, url in enumerate(self._settings.webhooks, 1):
             try:
-                await post(url, body, timeout_s=self._settings.timeout_s)
+                await post(url, body, self._settings)
                 answers[f"webhook {number}"] = "ok"
-            except DeliveryFailed as failure:
+            except ActionFailed as failure:
                 answers[f"webhook {number}"] = failure.summary
         return answers
 

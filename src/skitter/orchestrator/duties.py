@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from skitter.orchestrator.alerter import Alerter
 from skitter.orchestrator.duty import Duty, Lead, Record, Tending
+from skitter.orchestrator.finisher import Finisher
+from skitter.orchestrator.projector import Projector
 from skitter.orchestrator.pruner import Pruner
 from skitter.orchestrator.schedule_files import ScheduleFiles
 from skitter.orchestrator.schedules import Schedules
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from skitter.frontier import Frontier
     from skitter.jobs.service import Jobs
+    from skitter.orchestrator.run_judge import Spiders
     from skitter.settings import Settings
     from skitter.store import Store
 
@@ -34,23 +37,36 @@ class Services(Protocol):
 
 
 class Duties:
-    """Makes a leader's duties anew for each term. more are those of whoever starts it."""
+    """Makes a leader's duties anew for each term.
+
+    spiders are those whose gates count, where they can be loaded; more are duties of whoever
+    starts it.
+    """
 
     def __init__(
-        self, services: Services, *, more: dict[str, Callable[[Lead], Tending]] | None = None
+        self,
+        services: Services,
+        *,
+        spiders: Spiders = dict,
+        more: dict[str, Callable[[Lead], Tending]] | None = None,
     ) -> None:
         self._services = services
+        self._spiders = spiders
         self._more = more or {}
 
     def all(self, lead: Lead, *, records: dict[str, Record]) -> list[Duty]:
         """All duties of a term; records are those of the process, and go on."""
         tick_s = self._services.settings.orchestrator.tick_s
         alerts = self._services.settings.alerts
+        kit = self._services
+        given = (kit.frontier, kit.store, kit.settings)
         loops: dict[str, tuple[Tending, float]] = {
+            "finisher": (Finisher(*given, spiders=self._spiders), tick_s),
+            "projector": (Projector(*given), tick_s),
             "schedule files": (self._files(), max(FILES_S, tick_s)),
             "ticker": (self._ticker(lead), tick_s),
             "alerter": (self._alerter(lead), alerts.every_s),
-            "pruner": (self._pruner(), PRUNE_S),
+            "pruner": (Pruner(*given), PRUNE_S),
         }
         loops |= {name: (make(lead), tick_s) for name, make in self._more.items()}
         return [
@@ -71,7 +87,3 @@ class Duties:
     def _alerter(self, lead: Lead) -> Alerter:
         kit = self._services
         return Alerter(kit.frontier, kit.store, kit.settings.alerts, lead)
-
-    def _pruner(self) -> Pruner:
-        kit = self._services
-        return Pruner(kit.frontier, kit.store, kit.settings)

@@ -34,10 +34,6 @@ class BadRules(SkitterError):
     """
 
 
-class DeliveryFailed(SkitterError):
-    """The webhook {url} did not take the message: {reason}"""
-
-
 class BackupError(SkitterError):
     """The backup {path} cannot be made or read: {reason}"""
 

@@ -21,10 +21,10 @@ from skitter.jobs.retrying import discard_failed
 from skitter.jobs.rows import read_job, write_errors
 from skitter.jobs.service import Jobs
 from skitter.orchestrator.actions import Actions
+from skitter.orchestrator.job_items import is_folder, is_there
 from skitter.orchestrator.run_judge import RunJudge
 from skitter.orchestrator.webhook import Webhook
 from skitter.service_errors import ActionFailed
-from skitter.sinks.files import FORMS
 from skitter.sinks.finalising import finalise
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Finisher:
     async def _file(self, record: JobRecord) -> None:
         """One file of what a job has in folders of files."""
         for sink in record.job.sinks or self._settings.items.sink:
-            if sink.partition(":")[0] in FORMS:
+            if is_folder(sink) and is_there(sink):
                 await asyncio.to_thread(finalise, sink, record.job.id)
 
     async def _keep(self, record: JobRecord) -> JobView:

@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 
 LOCK = "orchestrator"
 REGISTER = 0
-LEASE_S, RENEW_S = 5.0, 1.5
+LEASE_S, RENEW_S, ASK_S = 5.0, 1.5, 0.5
 MARGIN_S = 1.0
 
 
@@ -65,7 +65,7 @@ class Leader:
         try:
             while True:
                 await self._try()
-                await asyncio.sleep(self._renew_s)
+                await asyncio.sleep(self._renew_s if self.fence else min(ASK_S, self._renew_s))
         finally:
             await self._resign()
 

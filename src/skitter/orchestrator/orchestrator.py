@@ -84,6 +84,7 @@ class Orchestrator:
         if not await self.leader.campaign():  # the lock was lost while the store was slow
             return
         log.info("a term begins", term=self.term, fence=self.leader.fence)
+        await self._say()
         lead = Lead(self.leader, self.term)
         tasks = [
             asyncio.create_task(duty.run()) for duty in self._duties.all(lead, records=self.records)

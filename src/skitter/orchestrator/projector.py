@@ -1,16 +1,25 @@
-"""Keeps the store's rows of live jobs fresh: changes at once, figures every few seconds."""
+"""Keeps the store's rows of live jobs fresh: changes at once, figures every few seconds.
+
+On its way it finds jobs whose submitters died before all their seeds were there, and goes on.
+"""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
 
+import structlog
+
+from skitter.errors import JobEnded, UnknownJob
 from skitter.jobs.projection import AT_ONCE, Projection
+from skitter.jobs.service import Jobs
 
 if TYPE_CHECKING:
     from skitter.frontier import Frontier
     from skitter.settings import Settings
     from skitter.store import Store
+
+log = structlog.get_logger(__name__)
 
 MOST_CHANGES = 20
 MOST_FIGURES = 500
@@ -23,6 +32,7 @@ class Projector:
         self._frontier = frontier
         self._every_s = settings.jobs.figures_s
         self._projection = Projection(frontier, store)
+        self._jobs = Jobs(frontier, store)
         self._looked_at = 0.0
         self._place = 0
 
@@ -43,4 +53,14 @@ class Projector:
         """The next of all live jobs; in some rounds all have had their turn."""
         live = await self._frontier.jobs.live_page(self._place, limit=MOST_FIGURES)
         self._place = self._place + MOST_FIGURES if len(live) >= MOST_FIGURES else 0
+        for job in live:
+            await self._look_after(job)
         return await self._projection.refresh(live)
+
+    async def _look_after(self, job: str) -> None:
+        """A job whose submitter died half-way would wait for its seeds for ever."""
+        try:
+            if await self._jobs.resume_seeding(job):
+                log.info("a job's seeding was resumed", job=job)
+        except (UnknownJob, JobEnded):
+            return

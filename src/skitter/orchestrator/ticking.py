@@ -16,15 +16,12 @@ import structlog
 
 from skitter.errors import FrontierError, JobEnded, SkitterError, UnknownJob
 from skitter.frontier import Request
-from skitter.jobs.pushing import Push, Tally, held_open
-from skitter.jobs.seed_files import seeds_of_urls
-from skitter.jobs.seeds import Defaults
 from skitter.jobs.submission import Submission
 from skitter.orchestrator.schedule_rows import read_ticks, write_tick
 from skitter.service_errors import JobStands, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 
     from skitter.frontier import Frontier
     from skitter.jobs.service import Jobs
@@ -36,7 +33,6 @@ log = structlog.get_logger(__name__)
 
 MOST_WAITING = 10
 MOST_LIVE = 100
-SEEDS_AT_ONCE = 1000
 
 
 class Ticking:
@@ -112,12 +108,8 @@ class Ticking:
                 await self._frontier.add([Request.start(standing.id)])
                 await self._frontier.jobs.release_hold(standing.id)
                 return
-            async with held_open(self._frontier, standing.id):
-                await self._frontier.jobs.release_hold(standing.id)
-                push = Push(
-                    self._frontier, tally=Tally(), batch=SEEDS_AT_ONCE, on_group=lambda _: None
-                )
-                await push.run([seeds_of_urls(submission.seeds, Defaults(job=standing.id))])
+            await self._jobs.add_seeds(standing.id, _each(submission.seeds))
+            await self._frontier.jobs.release_hold(standing.id)
 
     async def _live_before(self, schedule: Schedule, tick: Tick) -> list[str]:
         """Jobs of earlier ticks that have not ended."""
@@ -151,3 +143,8 @@ class Ticking:
                 await self._confirm()
             with suppress(JobEnded, UnknownJob):
                 await self._jobs.stop(job)
+
+
+async def _each(urls: Iterable[str]) -> AsyncIterator[str]:
+    for url in urls:
+        yield url

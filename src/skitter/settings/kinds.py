@@ -134,6 +134,7 @@ ResolveRules = Annotated[
 ProxyUrls = Annotated[
     tuple[Annotated[str, AfterValidator(proxy_url)], ...], NoDecode, BeforeValidator(_split)
 ]
+Beginnings = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 Paths = Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split)]
 Patterns = Annotated[
     tuple[Annotated[str, AfterValidator(_pattern)], ...], NoDecode, BeforeValidator(_alone)

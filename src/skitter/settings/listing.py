@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from skitter.masking import mask_value
 from skitter.settings.load import LoadedSettings
+from skitter.settings.section import Section
 from skitter.settings.sources import COMMON_NAMES, env_name, known_names
 from skitter.settings.tree import Settings
 
@@ -71,7 +76,8 @@ def _row(name: str, loaded: LoadedSettings) -> Row:
     section, _, key = name.partition(".")
     models = loaded.settings.model_dump(mode="json"), Settings().model_dump(mode="json")
     value, default = (mask_value(model[section][key], key) for model in models)
-    doc = type(getattr(loaded.settings, section)).model_fields[key].description or ""
+    kind: type[Section] = type(getattr(loaded.settings, section))
+    doc = docs(kind).get(key, "")
     return Row(
         name=name,
         value=value,
@@ -80,6 +86,22 @@ def _row(name: str, loaded: LoadedSettings) -> Row:
         doc=" ".join(doc.split()),
         env=env_name(name),
     )
+
+
+@cache
+def docs(section: type[Section]) -> dict[str, str]:
+    """The docstring of each setting of a section, by its name."""
+    (tree,) = ast.parse(inspect.getsource(section)).body
+    assert isinstance(tree, ast.ClassDef)  # noqa: S101 - what a class's source is
+    return {
+        name.target.id: inspect.cleandoc(text.value.value)
+        for name, text in pairwise(tree.body)
+        if isinstance(name, ast.AnnAssign)
+        and isinstance(name.target, ast.Name)
+        and isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+        and isinstance(text.value.value, str)
+    }
 
 
 def _entry(row: Row) -> str:

@@ -31,6 +31,21 @@ def _webhook(text: str) -> MaskedUrl:
     return MaskedUrl(text)
 
 
+class MaskedText(str):
+    """A secret: an ordinary string whose repr does not show it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'***'"
+
+
+def _secret(text: str) -> MaskedText:
+    if len(text) < 8:
+        raise ValueError("it should have at least 8 characters")
+    return MaskedText(text)
+
+
 Days = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 Thresholds = Annotated[
@@ -39,6 +54,7 @@ Thresholds = Annotated[
 Webhooks = Annotated[
     tuple[Annotated[str, AfterValidator(_webhook)], ...], NoDecode, BeforeValidator(_split)
 ]
+SecretText = Annotated[str, AfterValidator(_secret)]
 Port = Annotated[int, Field(ge=0, le=65535)]
 
 
@@ -79,6 +95,8 @@ class AlertSettings(Section):
 
     webhooks: Webhooks = ()
     """URLs that get a POST with JSON when a rule fires or clears."""
+    secret: SecretText | None = None
+    """What those messages are signed with: see docs/alerts.md."""
     file: Path | None = None
     """A YAML file with rules in the form of those that come with it: it changes and adds some."""
     thresholds: Thresholds = ()

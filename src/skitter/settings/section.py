@@ -6,4 +6,5 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    # pydantic could read the docstrings at every start; `listing` does so when it is asked.
+    model_config = ConfigDict(frozen=True, extra="forbid")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from skitter.settings.kinds import Seconds, SecondsOrZero, StoreUrl
+from skitter.settings.kinds import Beginnings, Seconds, SecondsOrZero, StoreUrl
 from skitter.settings.section import Section
 
 
@@ -19,7 +19,11 @@ class StoreSettings(Section):
 
 
 class JobsSettings(Section):
-    """What becomes of jobs once they have ended."""
+    """What jobs may ask for, and what becomes of them once they have ended."""
+
+    sinks: Beginnings = ()
+    """How the URLs of sinks that a job names must begin: `jsonl:/data/ postgresql://items@db/`.
+    Without it, a job may name any place that workers can write to."""
 
     retention_s: SecondsOrZero = 300
     """How long an ended job stays in the server beside its row in the store."""

@@ -40,6 +40,8 @@ from skitter.settings.section import Section
 from skitter.settings.services import JobsSettings, StoreSettings
 
 _SHORT_VERSION = ".".join(__version__.split(".")[:2])
+_BODY_BYTES = 64 * 1024**2
+_UNBOUNDED = 1 << 62
 
 
 class RedisSettings(Section):
@@ -345,6 +347,11 @@ class WorkerSettings(Section):
     memory: Bytes | None = None
     """How much memory a process may take; one that takes more is drained and replaced. Without
     it, a process's share of four fifths of what the cgroup allows, if that allows an end."""
+    body_bytes: Bytes | None = None
+    """How many bytes of bodies a process may have in hand, from their first byte until their pages
+    are settled. While that many are there no fetch begins, and bodies that are coming wait in their
+    connections; a larger one passes alone. Without it, 64 MiB, or a quarter of `memory` if that is
+    less."""
     grace_s: Seconds = 25
     """How long a worker that is told to end may go on with what it has begun. Anything not begun
     is handed back at once."""
@@ -356,6 +363,10 @@ class WorkerSettings(Section):
     """How often a process says what it is doing. It is forgotten after five times as long."""
     restarts: int = Field(10, ge=0)
     """How often in a row a process that dies before it was ready is started again."""
+
+    def room_for_bodies(self) -> int:
+        """The bytes of bodies that a process may have in hand."""
+        return self.body_bytes or min(_BODY_BYTES, (self.memory or _UNBOUNDED) // 4)
 
     def name(self) -> str:
         """Asked for in the process that uses it, since the process id is part of the default."""
@@ -381,9 +392,9 @@ class Settings(Section):
     worker: WorkerSettings = WorkerSettings()
     store: StoreSettings = StoreSettings()
     jobs: JobsSettings = JobsSettings()
+    api: ApiSettings = ApiSettings()
     orchestrator: OrchestratorSettings = OrchestratorSettings()
     retention: RetentionSettings = RetentionSettings()
     alerts: AlertSettings = AlertSettings()
     autoscale: AutoscaleSettings = AutoscaleSettings()
     health: HealthSettings = HealthSettings()
-    api: ApiSettings = ApiSettings()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _TOLD_BY_SINK = {"first_seen", "last_seen", "first_job", "changed_at"}
 _BIGGEST = 2**63
+_TYPES = {type(None): "null", bool: "bool", float: "float", str: "text"}
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Columns:
         found: dict[str, str] = {}
         for record in records:
             for name, value in record.items():
-                kind = _type(value)
+                kind = _TYPES.get(type(value)) or _type(value)
                 old = found.get(name, "null")
                 if old != kind:
                     found[name] = _both(old, kind)
@@ -89,13 +90,8 @@ class Columns:
 
 
 def _type(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, int):
-        return "int" if -_BIGGEST <= value < _BIGGEST else "text"
-    return "float" if isinstance(value, float) else "text"
+    fits = isinstance(value, int) and -_BIGGEST <= value < _BIGGEST
+    return "int" if fits else "text"
 
 
 def _both(old: str, new: str) -> str:
@@ -107,10 +103,10 @@ def _both(old: str, new: str) -> str:
 
 
 def _cell(value: Any, kind: str) -> Any:
-    if value is None:
-        return None
+    if value is None or type(value) is str:
+        return value
     if kind == "float":
         return float(value)
-    if kind == "text" and not isinstance(value, str):
+    if kind == "text":
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return value

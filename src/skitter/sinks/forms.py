@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Source = Callable[[], Iterable[Stored]]
     Writer = Callable[[Source, IO[bytes], Selection], int]
 
-GROUP_ROWS, GROUP_CHARS = 5_000, 4 * 1024**2
+GROUP_ROWS, GROUP_CHARS = 3_000, 3 * 1024**2
 SHEET_ROWS, CELL_CHARS = 1_048_576, 32_767
 _UTF8 = "utf-8"
 

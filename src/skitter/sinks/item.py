@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from typing import Any
@@ -54,10 +55,19 @@ def fields_of(item: Any, *, url: str) -> dict[str, Any]:
     return dict(ItemAdapter(item))
 
 
-def key_of(item: Any) -> tuple[str, ...]:
-    """The key by which an item's class tells its items apart, by a method `item_key`; or none."""
+def key_of(item: Any, fields: Sequence[str] = ()) -> tuple[str, ...]:
+    """The key by which an item is told apart: by its class's method `item_key`, or by fields.
+
+    Without either, and where one of the fields has no value, it has none.
+    """
     ask = getattr(type(item), "item_key", None)
-    return tuple(map(str, ask(item))) if ask is not None else ()
+    if ask is not None:
+        return tuple(map(str, ask(item)))
+    if not fields or not ItemAdapter.is_item(item):
+        return ()
+    adapter = ItemAdapter(item)
+    values = [adapter.get(name) for name in fields]
+    return () if None in values else tuple(map(str, values))
 
 
 def identify_by_key(key: tuple[str, ...], *, spider: str, kind: str) -> str:

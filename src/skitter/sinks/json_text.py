@@ -29,6 +29,8 @@ from skitter.errors import UnstorableItem
 DEEPEST = 100
 _KEYS = (str, int, float, type(None))
 _UNREADABLE = (TypeError, ValueError, RecursionError)
+_LISTS = (list, tuple)
+_WITHOUT_NUMBERS = (str, int, Decimal, date, time, UUID)
 _PLAIN = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 
 
@@ -61,9 +63,9 @@ def _is_finite(value: Any) -> bool:
         return value - value == 0
     if isinstance(value, dict):
         return all(map(_is_finite, value.values()))
-    if isinstance(value, list | tuple):
+    if isinstance(value, _LISTS):
         return all(map(_is_finite, value))
-    return value is None or isinstance(value, str | int | Decimal | date | time | UUID)
+    return value is None or isinstance(value, _WITHOUT_NUMBERS)
 
 
 def _dumps(value: Any, *, sort_keys: bool = False) -> str:

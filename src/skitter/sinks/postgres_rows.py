@@ -111,6 +111,8 @@ _SYNCED = sql.SQL("""
     SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit') = 'off'
 """)
+# A batch is sorted in memory, not on the disk.
+_ROOM = sql.SQL("SET work_mem = '32MB'")
 _COPY = sql.SQL("""
     COPY {staging} (id, job, spider, kind, url, data, exact, attrs, exact_attrs, worker, fetched_at,
       parser, tracked, seen)
@@ -145,7 +147,11 @@ class Statements:
             LOCK,
             *(part.format(**names) for part in (*made, _COLUMNS, _TIME, _MARK)),
         )
-        self.session: tuple[sql.SQL | sql.Composed, ...] = (_STAGING.format(**names), _SYNCED)
+        self.session: tuple[sql.SQL | sql.Composed, ...] = (
+            _STAGING.format(**names),
+            _SYNCED,
+            _ROOM,
+        )
         self.copy = _COPY.format(**names)
         self.upsert = _UPSERT.format(**names)
 

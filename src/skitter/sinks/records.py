@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from functools import lru_cache
 from hashlib import blake2b
+from json.encoder import encode_basestring as quoted
 from typing import TYPE_CHECKING, Any
-
-import orjson
 
 from skitter.sinks.item import STORED, Item
 from skitter.sinks.stored import Change, Stored
@@ -54,15 +54,23 @@ Noted = tuple[str, int | str, str, str, bytes]
 """An item's id, where its line is, when and by which job that was stored, and what may change."""
 
 
-def record_of(row: Row) -> bytes:
+def record_of(row: Row) -> str:
     """A row as JSON, without the end of the line."""
-    record = row._asdict() | {
-        "data": orjson.Fragment(row.data),
-        "attrs": orjson.Fragment(row.attrs),
-    }
-    if row.tracked is not None:
-        record["tracked"] = orjson.Fragment(row.tracked)
-    return orjson.dumps(record)
+    origin = _origin(row.job, row.spider, row.kind, row.worker, row.parser)
+    return (
+        f'{{"id":{quoted(row.id)},{origin},"url":{quoted(row.url)}'
+        f',"fetched_at":{quoted(row.fetched_at)},"seen":"{row.seen}","data":{row.data}'
+        f',"attrs":{row.attrs},"tracked":{row.tracked or "null"}}}'
+    )
+
+
+@lru_cache(maxsize=1024)
+def _origin(job: str, spider: str, kind: str, worker: str, parser: str) -> str:
+    """What many items have in common, as part of an object."""
+    return (
+        f'"job":{quoted(job)},"spider":{quoted(spider)},"kind":{quoted(kind)}'
+        f',"worker":{quoted(worker)},"parser":{quoted(parser)}'
+    )
 
 
 def stored_of(line: str | bytes, *times: str) -> Stored:

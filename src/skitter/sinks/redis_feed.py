@@ -112,7 +112,7 @@ class RedisSink:
     async def _commit(self, rows: list[Row]) -> None:
         assert self._client is not None  # noqa: S101 - only an open sink comes here
         keys = {self._feed.key: 1}
-        values: list[str | bytes | int] = [self._feed.kind, self._feed.maxlen, REMEMBERED_S]
+        values: list[str | int] = [self._feed.kind, self._feed.maxlen, REMEMBERED_S]
         for row in rows:
             ids = self._feed.ids_key(row.job)
             values += [keys.setdefault(ids, len(keys) + 1), row.id, _digest(row), record_of(row)]

@@ -54,9 +54,9 @@ class Segment:
         except FileNotFoundError:
             return False
 
-    def append(self, lines: list[bytes]) -> None:
+    def append(self, lines: list[str]) -> None:
         """Write lines, which count when they are synced."""
-        rest = memoryview(b"\n".join(lines) + LAST_LINE)
+        rest = memoryview("\n".join(lines).encode() + LAST_LINE)
         while rest:
             rest = rest[os.write(self._file, rest) :]
 

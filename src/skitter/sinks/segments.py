@@ -64,7 +64,7 @@ class Segments:
 
     def write(self, rows: list[Row]) -> None:
         """Append rows and sync them; all or none, unless the machine fails in between."""
-        lines: dict[str, list[bytes]] = {}
+        lines: dict[str, list[str]] = {}
         for row in rows:
             lines.setdefault(row.job, []).append(record_of(row))
         begun: list[Segment] = []

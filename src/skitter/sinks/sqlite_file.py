@@ -28,7 +28,7 @@ from skitter.errors import (
     UnknownSink,
 )
 from skitter.sinks.durable import make_folder
-from skitter.sinks.sqlite_rows import ADDED, SCHEMA, UPSERT, VERSION
+from skitter.sinks.sqlite_rows import ADDED, IS_WHOLE, PARTS, SCHEMA, UPSERT
 from skitter.sinks.sqlite_views import make_view
 from skitter.sinks.views import tell_failure
 
@@ -135,7 +135,7 @@ class SqliteFile:
             raise SinkError(sink=self.name, reason=reason)
         for statement in _PRAGMAS:
             connection.execute(statement)
-        if connection.execute("PRAGMA user_version").fetchone()[0] < VERSION:
+        if connection.execute(IS_WHOLE).fetchone()[0] < PARTS:
             self._in_transaction(connection, _migrate)
 
     @staticmethod
@@ -182,7 +182,6 @@ def _migrate(connection: sqlite3.Connection) -> None:
             connection.execute(f"ALTER TABLE items ADD COLUMN {name} {kind}")
     for statement in SCHEMA:
         connection.execute(statement)
-    connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def path_of(url: str) -> Path:

@@ -13,8 +13,6 @@ from skitter.sinks.stored import SELECTED
 if TYPE_CHECKING:
     from skitter.sinks.stored import Wanted
 
-VERSION = 2
-"""The tables' form: what a file has in its user_version; 0 and 1 had no history."""
 SCHEMA = (
     """
     CREATE TABLE IF NOT EXISTS items (
@@ -69,6 +67,14 @@ ADDED = {
     "changed_at": "TEXT NOT NULL DEFAULT ''",
     "tracked": "TEXT",
 }
+
+# Others keep tables in the same file, so that its user_version says nothing of ours.
+IS_WHOLE = """
+    SELECT (SELECT count(*) FROM pragma_table_info('items') WHERE name = 'tracked')
+      + (SELECT count(*) FROM sqlite_master
+         WHERE name IN ('history', 'item_columns', 'items_history'))
+"""
+PARTS = 4
 
 # Without tracked fields on either side, any field that differs is a change.
 UPSERT = """

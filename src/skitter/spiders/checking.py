@@ -70,7 +70,7 @@ class CheckingPipeline:
         visit = current() if self._crawl else None
         job = visit.job if visit else ""
         url = visit.page.request.url if visit else str(verdict.data.get("url", ""))
-        key = key_of(item)
+        key = key_of(item, getattr(self._crawler.spider, "key_fields", ()))
         identity = (
             identify_by_key(key, spider=spider, kind=kind)
             if key

@@ -19,12 +19,10 @@ import structlog
 from skitter.errors import SkitterError
 from skitter.logs import setup_logs
 from skitter.worker.lifeline import heed_parents_death, watch_pipe
-from skitter.worker.nursling import READY
 from skitter.worker.orders import Orders
+from skitter.worker.pulse import Pulse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from skitter.worker.process import WorkerProcess
 
 log = structlog.get_logger(__name__)
@@ -40,13 +38,13 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     orders = Orders.model_validate_json(sys.stdin.buffer.readline())
     heed_parents_death(orders.parent)
-    ready = _take_stdout()
+    pulse = _take_stdout()
     setup_logs(orders.settings.log, worker=orders.name)
     if orders.settings.log.level != "debug":
         for name in CHATTY:
             logging.getLogger(name).setLevel(logging.WARNING)
     try:
-        run(orders, ready=ready)
+        run(orders, pulse=pulse)
     except SkitterError as error:
         log.error("child cannot work", error=str(error))  # noqa: TRY400 - it says all
         sys.exit(FAILED)
@@ -56,7 +54,7 @@ def main() -> None:
     sys.exit(OK)
 
 
-def run(orders: Orders, *, ready: Callable[[], None]) -> None:
+def run(orders: Orders, *, pulse: Pulse) -> None:
     """Load the spiders, and work until told to end."""
     # Scrapy and Twisted come in only here, and the reactor before the first spider.
     from skitter.worker.project import Project, load_settings  # noqa: PLC0415
@@ -64,17 +62,19 @@ def run(orders: Orders, *, ready: Callable[[], None]) -> None:
     settings = load_settings()
     reactor = _install_reactor(settings["ASYNCIO_EVENT_LOOP"])
     project = Project(settings)
-    project.load(orders.modules)
+    project.load(orders.modules, shipped=orders.shipped)
     log.info("spiders loaded", spiders=len(project.spiders), failed=len(project.errors))
 
     from skitter.worker.process import WorkerProcess  # noqa: PLC0415
 
     loop = asyncio.get_event_loop()
-    worker = WorkerProcess(orders, project, ready=ready)
+    worker = WorkerProcess(orders, project, ready=pulse.ready)
     _heed_signals(loop, worker, grace_s=orders.settings.worker.grace_s)
+    beating = loop.create_task(pulse.run())
     working = loop.create_task(worker.run())
     working.add_done_callback(lambda _: reactor.stop())
     reactor.run(installSignalHandlers=False)
+    beating.cancel()
     if not working.result():
         # All is handed back; whatever is still running may not hold up the end.
         logging.shutdown()
@@ -106,16 +106,11 @@ def _heed_signals(
     watch_pipe(sys.stdin.fileno(), drain=drain, grace_s=grace_s)
 
 
-def _take_stdout() -> Callable[[], None]:
+def _take_stdout() -> Pulse:
     """Keep the pipe to the supervisor, and send all prints to stderr."""
     pipe = os.dup(1)
     os.dup2(2, 1)
-
-    def ready() -> None:
-        os.write(pipe, READY)
-        os.close(pipe)
-
-    return ready
+    return Pulse(pipe)
 
 
 if __name__ == "__main__":

@@ -14,12 +14,14 @@ from skitter.frontier.urls import START_HOST
 from skitter.intake import Intake
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from skitter.frontier import Fetch
     from skitter.intake import Lane, Page
     from skitter.sinks import Item, Sink
     from skitter.worker.figures import Figures
+
+    Tap = Callable[[Sequence[Item]], Awaitable[None]]
 
 
 class MeasuredIntake(Intake):
@@ -110,11 +112,12 @@ class MeasuredIntake(Intake):
 
 
 class MeasuredSink:
-    """A sink with figures."""
+    """A sink with figures. tap, if there is one, is given what is stored."""
 
-    def __init__(self, sink: Sink, figures: Figures) -> None:
+    def __init__(self, sink: Sink, figures: Figures, *, tap: Tap | None = None) -> None:
         self._sink = sink
         self._figures = figures
+        self._tap = tap
 
     async def open(self) -> None:
         """Open the sink."""
@@ -125,6 +128,8 @@ class MeasuredSink:
         begun = time.monotonic()
         await self._sink.put(items)
         self._figures.took("sink", time.monotonic() - begun)
+        if self._tap:
+            await self._tap(items)
 
     async def close(self) -> None:
         """Close the sink."""

@@ -11,10 +11,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skitter.worker.pulse import READY
+
 if TYPE_CHECKING:
     from skitter.worker.orders import Orders
 
-READY = b"ready\n"
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
@@ -26,7 +27,7 @@ class Nursling:
         self.ready = False
         self.leaving = False
         self._process = process
-        self._begun = time.monotonic()
+        self._begun = self._heard = time.monotonic()
         self._listening = asyncio.create_task(self._listen())
 
     @classmethod
@@ -60,6 +61,11 @@ class Nursling:
         """How long ago it was started."""
         return time.monotonic() - self._begun
 
+    @property
+    def silent_s(self) -> float:
+        """How long ago its event loop was heard of; 0 before it is ready, for it may load long."""
+        return time.monotonic() - self._heard if self.ready else 0.0
+
     def memory(self) -> int | None:
         """The bytes it has resident; None where the system does not say."""
         return resident_bytes(self.pid) if self.alive else None
@@ -87,9 +93,11 @@ class Nursling:
             self._process.send_signal(number)
 
     async def _listen(self) -> None:
-        """Its stdout has one line, that it is ready."""
-        if self._process.stdout:
-            self.ready = await self._process.stdout.readline() == READY
+        """Its stdout has a line that it is ready, and its beats."""
+        pipe = self._process.stdout
+        while pipe and (line := await pipe.readline()):
+            self._heard = time.monotonic()
+            self.ready = self.ready or line == READY
 
 
 def resident_bytes(pid: int) -> int | None:

@@ -25,7 +25,8 @@ class Restriction(BaseModel):
 
 
 class Orders(BaseModel):
-    """A child's name and task. Spiders come from modules, or from the project of its folder.
+    """A child's name and task. Spiders come from modules, or from the project of its folder, and
+    with shipped from Skitter itself, where those have none of the name.
 
     parent is the process that started it: a child whose parent is another is an orphan.
     """
@@ -37,6 +38,7 @@ class Orders(BaseModel):
     settings: Settings
     modules: tuple[str, ...] = ()
     restriction: Restriction = Restriction()
+    shipped: bool = False
 
     def line(self) -> bytes:
         """As it is written to the child."""

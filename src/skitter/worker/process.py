@@ -18,6 +18,7 @@ import structlog
 
 from skitter.engine.process import Process
 from skitter.intake import Bounds, IntakeStats
+from skitter.intake.job_sinks import JobSinks
 from skitter.intake.sink_opening import open_sink_patiently
 from skitter.policies.proxies import ProxyPool
 from skitter.sinks import open_sink
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from skitter.frontier import Frontier
+    from skitter.worker.measured import Tap
     from skitter.worker.orders import Orders
     from skitter.worker.project import Project
 
@@ -43,9 +45,17 @@ MARGIN_S = 3.0  # of the grace, for all that comes after the last page
 
 
 class WorkerProcess:
-    """One child. `ready` is called when it is at work."""
+    """One child. `ready` is called when it is at work; tap is given the items that are stored."""
 
-    def __init__(self, orders: Orders, project: Project, *, ready: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        orders: Orders,
+        project: Project,
+        *,
+        ready: Callable[[], None],
+        tap: Tap | None = None,
+    ) -> None:
+        self._tap = tap
         self._orders = orders
         self._settings = orders.settings
         self._project = project
@@ -80,7 +90,8 @@ class WorkerProcess:
         orders, settings = self._orders, self._settings
         frontier = await stack.enter_async_context(open_patiently(settings, worker=orders.name))
         frontier.keep_to(orders.restriction.hosts)
-        sink = MeasuredSink(open_sink(settings.items.sink), self._figures)
+        by_job = JobSinks(open_sink(settings.items.sink), frontier.jobs)
+        sink = MeasuredSink(by_job, self._figures, tap=self._tap)
         await open_sink_patiently(sink)
         stack.push_async_callback(sink.close)
         proxies = await stack.enter_async_context(ProxyPool(settings.proxies, frontier.egresses))
@@ -93,7 +104,7 @@ class WorkerProcess:
             open_lane=partial(open_lane, project=self._project, process=process),
             spiders=self._project.spiders,
             restriction=orders.restriction,
-            busy=lambda: self._intake.busy,
+            busy=lambda: self._intake.busy | process.waiting_lanes,
         )
         return Heart(
             frontier, name=orders.name, every_s=settings.worker.heartbeat_s, tell=self.tell
@@ -107,7 +118,11 @@ class WorkerProcess:
         return MeasuredIntake(
             frontier,
             sink=sink,
-            bounds=Bounds(in_hand=4 * most, prefetch=most),
+            bounds=Bounds(
+                in_hand=4 * most,
+                prefetch=most,
+                body_bytes=self._settings.worker.room_for_bodies(),
+            ),
             egresses=proxies.egresses,
             shards=self._orders.restriction.shards or None,
             renew_margin_s=self._settings.frontier.renew_margin_s,

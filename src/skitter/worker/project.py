@@ -41,6 +41,7 @@ FORCED = {
     "TWISTED_REACTOR": REACTOR,
     "TWISTED_REACTOR_ENABLED": True,
 }
+SHIPPED = "skitter.spiders"
 PLAIN_LOADERS = (SpiderLoader, "scrapy.spiderloader.SpiderLoader")
 
 
@@ -52,10 +53,11 @@ class Project:
     spiders: dict[str, type[Spider]] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
 
-    def load(self, modules: Sequence[str] = ()) -> None:
+    def load(self, modules: Sequence[str] = (), *, shipped: bool = False) -> None:
         """Load the spiders of these modules, or else those that the settings name.
 
-        Raises NothingToRun if there is none.
+        shipped: those that come with Skitter as well, under names that are free. Raises
+        NothingToRun if there is none.
         """
         AddonManager.load_pre_crawler_settings(self.settings)
         loader = self.settings["SPIDER_LOADER_CLASS"]
@@ -64,6 +66,10 @@ class Project:
             self._load_by(loader)
         else:
             self._load_modules(places)
+        if shipped:
+            own, self.spiders = self.spiders, {}
+            self._load_modules([SHIPPED])
+            self.spiders |= own
         if not self.spiders:
             reasons = "; ".join(self.errors.values()) or "there is none"
             raise NothingToRun(places=", ".join(places) or str(Path.cwd()), reasons=reasons)

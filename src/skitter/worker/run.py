@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 SHARE = 0.8  # of the cgroup's memory; the rest is for the parent and for what nobody expects
+EVERYTHING = Restriction()
+LEAST_SILENCE_S = 5.0
 STOPPING = (signal.SIGTERM, signal.SIGINT)
 Beside = Callable[["Frontier", Supervisor], Coroutine[Any, Any, None]]
 
@@ -59,13 +61,10 @@ async def run_worker(
     with suppress(asyncio.CancelledError):
         async with (
             open_patiently(settings, worker=plan.name) as frontier,
-            _tending(frontier, tick_s=settings.frontier.caretaker_tick_s),
+            tending(frontier, tick_s=settings.frontier.caretaker_tick_s),
         ):
-            supervisor = Supervisor(
-                plan,
-                start=_starter(settings, modules, restriction or Restriction()),
-                bury=_burier(frontier),
-            )
+            crew = Crew(modules=modules, restriction=restriction or EVERYTHING)
+            supervisor = supervisor_of(settings, frontier, plan=plan, crew=crew)
             stop.then(supervisor.stop)
             async with (
                 _accompanied(beside, frontier, supervisor),
@@ -77,6 +76,23 @@ async def run_worker(
             ):
                 return await supervisor.run()
     return OK
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crew:
+    """Which spiders a worker's processes load, and what they keep to.
+
+    modules in place of the project's own; shipped: those that come with Skitter as well.
+    """
+
+    modules: tuple[str, ...] = ()
+    restriction: Restriction = EVERYTHING
+    shipped: bool = False
+
+
+def supervisor_of(settings: Settings, frontier: Frontier, *, plan: Plan, crew: Crew) -> Supervisor:
+    """A supervisor of worker processes, not running yet."""
+    return Supervisor(plan, start=_starter(_bounded(settings, plan), crew), bury=_burier(frontier))
 
 
 def find_project(folder: Path) -> Path:
@@ -101,7 +117,14 @@ def plan_of(settings: Settings) -> Plan:
         grace_s=worker.grace_s,
         memory=worker.memory or share,
         restarts=worker.restarts,
+        silence_s=max(settings.frontier.lease_s, LEAST_SILENCE_S),
     )
+
+
+def _bounded(settings: Settings, plan: Plan) -> Settings:
+    """A child is told what it may take: how many others share the cgroup it cannot see."""
+    worker = settings.worker.model_copy(update={"memory": plan.memory})
+    return settings.model_copy(update={"worker": worker})
 
 
 class _Stop:
@@ -120,17 +143,16 @@ class _Stop:
         self._stop = stop
 
 
-def _starter(
-    settings: Settings, modules: tuple[str, ...], restriction: Restriction
-) -> Callable[[str], Awaitable[Nursling]]:
+def _starter(settings: Settings, crew: Crew) -> Callable[[str], Awaitable[Nursling]]:
     def start(name: str) -> Awaitable[Nursling]:
         return Nursling.start(
             Orders(
                 name=name,
                 parent=os.getpid(),
                 settings=settings,
-                modules=modules,
-                restriction=restriction,
+                modules=crew.modules,
+                restriction=crew.restriction,
+                shipped=crew.shipped,
             )
         )
 
@@ -165,15 +187,15 @@ async def _accompanied(
 
 
 @asynccontextmanager
-async def _tending(frontier: Frontier, *, tick_s: float) -> AsyncIterator[None]:
+async def tending(frontier: Frontier, *, tick_s: float) -> AsyncIterator[None]:
     """The frontier's caretaker, as long as the block runs."""
-    tending = asyncio.create_task(_tend(frontier, tick_s))
+    caring = asyncio.create_task(_tend(frontier, tick_s))
     try:
         yield
     finally:
-        tending.cancel()
+        caring.cancel()
         with suppress(asyncio.CancelledError):
-            await tending
+            await caring
 
 
 async def _tend(frontier: Frontier, tick_s: float) -> None:

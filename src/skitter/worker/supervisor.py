@@ -8,6 +8,7 @@ for sure. Signals only set events; nothing waits without an end.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -24,6 +25,7 @@ log = structlog.get_logger(__name__)
 
 LOOK_S = 0.5
 END_S = 5.0
+SILENT_LOOKS = 3
 OK, FAILED = 0, 1
 
 
@@ -41,6 +43,8 @@ class Ward(Protocol):
     def alive(self) -> bool: ...
     @property
     def lived_s(self) -> float: ...
+    @property
+    def silent_s(self) -> float: ...
     def memory(self) -> int | None: ...
     def drain(self) -> None: ...
     def kill(self) -> None: ...
@@ -49,13 +53,17 @@ class Ward(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How many children there are to be, and their bounds. memory is in bytes, for each."""
+    """How many children there are to be, and their bounds. memory is in bytes, for each.
+
+    silence_s: how long the event loop of a child may stand still before the child is killed.
+    """
 
     name: str
     processes: int
     grace_s: float
     memory: int | None = None
     restarts: int = 10
+    silence_s: float | None = None
 
 
 @dataclass(eq=False)
@@ -90,6 +98,7 @@ class Supervisor:
         self._places: list[Place] = []
         self._tasks: set[asyncio.Task[bool]] = set()
         self._children: set[Ward] = set()
+        self._silent: Counter[str] = Counter()
         self._draining = asyncio.Event()
         self._ending = asyncio.Event()
         self._changed = asyncio.Event()
@@ -139,7 +148,7 @@ class Supervisor:
     async def run(self) -> int:
         """Run until stopped, or until every place is given up; the exit code."""
         self.scale_to(self.places or self._plan.processes)
-        watching = asyncio.create_task(self._watch_memory())
+        watching = asyncio.create_task(self._watch())
         ending = asyncio.create_task(self._end_children())
         try:
             while not self._is_over():
@@ -209,6 +218,7 @@ class Supervisor:
             raise
         finally:
             self._children.discard(child)
+            del self._silent[child.name]
             place.child = None
 
     async def _tell_death(self, child: Ward, code: int) -> None:
@@ -221,11 +231,22 @@ class Supervisor:
         except Exception as error:  # noqa: BLE001 - nothing of it may stop the next start
             log.warning("leases not given back", child=child.name, error=str(error))
 
-    async def _watch_memory(self) -> None:
-        while self._plan.memory is not None:
+    async def _watch(self) -> None:
+        while True:
             await asyncio.sleep(LOOK_S)
             for child in [child for child in self._children if not child.leaving]:
-                self._check_memory(child, self._plan.memory)
+                if self._plan.memory is not None:
+                    self._check_memory(child, self._plan.memory)
+                if self._plan.silence_s is not None:
+                    self._check_silence(child, self._plan.silence_s)
+
+    def _check_silence(self, child: Ward, bound: float) -> None:
+        """Its leases have run out, or will; a supervisor that stood still itself looks again."""
+        self._silent[child.name] += 1 if child.silent_s > bound else -self._silent[child.name]
+        if self._silent[child.name] >= SILENT_LOOKS:
+            silent_s = round(child.silent_s, 1)
+            log.error("child hangs: killed", child=child.name, pid=child.pid, silent_s=silent_s)
+            child.kill()
 
     def _check_memory(self, child: Ward, bound: int) -> None:
         used = child.memory()

@@ -6,6 +6,7 @@ Items, requests as they came to the server, and stats are equal; docs/engine.md 
 from __future__ import annotations
 
 import pkgutil
+import re
 from collections import Counter
 from fnmatch import fnmatchcase
 from importlib import import_module
@@ -77,9 +78,10 @@ def _said(ran: Ran) -> Iterator[str]:
 
 
 def _log(ran: Ran, case: type[Case]) -> Counter[str]:
-    """What the spider said, and what went wrong in it."""
+    """What the spider said, and what went wrong in it; of a site's failure Scrapy tells more."""
     own = (case.name, "scrapy.core.scraper")
-    return Counter(" ".join(line) for line in ran.outcome.log if line[0] in own)
+    lines = [" ".join(line) for line in ran.outcome.log if line[0] in own]
+    return Counter(re.sub(r"(Error downloading <.*?>).*", r"\1", line) for line in lines)
 
 
 def _requests(ran: Ran) -> Counter[str]:

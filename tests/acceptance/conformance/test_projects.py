@@ -27,6 +27,7 @@ ITEMS = {
     "library": 19,  # a JSON API with a token and a cursor
     "scroll": 23,  # a page that scrolls on without end
     "news": 9,  # a feed
+    "pricelist": 14,  # a feed in CSV
     "stockroom": 7,  # middlewares, pipelines and an extension of its own
 }
 STATS = ("item_scraped_count", "item_dropped_count", "finish_reason", "bell/rung")

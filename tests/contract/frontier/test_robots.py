@@ -57,6 +57,18 @@ async def test_a_claim_ends_by_itself_by_hand_and_by_an_answer(crawl: Crawl) -> 
     assert not (await robots.get(HOST, ORIGIN)).busy_ms
 
 
+async def test_a_claim_ends_with_the_worker_that_made_it_in_its_turn(crawl: Crawl) -> None:
+    await crawl.job(robots=True)
+    await crawl.add(f"{ORIGIN}/1")
+    first = await crawl.worker("dead")
+    [_] = await first.lease()
+    await first.frontier.robots.get(HOST, ORIGIN, claim_ms=5000)
+    assert (await crawl.frontier.robots.get(HOST, ORIGIN, claim_ms=5000)).busy_ms == 5000
+    assert await crawl.frontier.reap("dead") == 1
+    assert not (await crawl.frontier.robots.get(HOST, ORIGIN, claim_ms=5000)).busy_ms
+    assert (await first.frontier.robots.get(HOST, ORIGIN, claim_ms=5000)).busy_ms == 5000
+
+
 async def test_failures_are_remembered_after_their_wait_is_over(crawl: Crawl) -> None:
     robots = crawl.frontier.robots
     await robots.fail(HOST, ORIGIN, failures=3, wait_ms=7000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,12 @@ class Bench:
                 done += 1
             self.frontier._ask_after.clear()
         return done
+
+    def leap(self, seconds: float) -> None:
+        """Let the frontier's time go on."""
+        shards = self.frontier.shards
+        now_ms = shards.clock() if shards.clock else time.time() * 1000
+        shards.clock = lambda: now_ms + seconds * 1000
 
     async def tidy(self) -> None:
         """One round of the caretakers: what is complete ends."""

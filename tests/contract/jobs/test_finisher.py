@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,7 +18,9 @@ from skitter.settings.services import JobsSettings
 from skitter.settings.tree import ItemsSettings
 from skitter.sinks import Item, open_sink
 from tests.contract.jobs.bench import Bench
+from tests.contract.jobs.fuse import Crash, Fuse
 from tests.contract.jobs.receiver import Receiver
+from tests.servers import list_keys
 from tests.wait import wait_until_async
 
 if TYPE_CHECKING:
@@ -75,14 +76,6 @@ async def told(bench: Bench, job: str) -> list[JobEvent]:
     return [event for event in events if event.job == job and event.kind == "ended"]
 
 
-def leap(bench: Bench, seconds: float) -> None:
-    """Let the frontier's time go on."""
-    shards = bench.frontier.shards
-    now_ms = shards.clock() if shards.clock else None
-    base_ms = now_ms if now_ms is not None else time.time() * 1000
-    shards.clock = lambda: base_ms + seconds * 1000
-
-
 async def test_a_job_that_ended_is_kept_and_announced_once(
     bench: Bench, finisher: Finisher
 ) -> None:
@@ -101,7 +94,7 @@ async def test_it_is_forgotten_by_the_server_and_stays_in_the_store(
 ) -> None:
     job = await run(bench, labels={"a": "b"})
     await finisher.tend()
-    leap(bench, 61)
+    bench.leap(61)
     await bench.tidy()
     await finisher.tend()
     with pytest.raises(UnknownJob):
@@ -114,6 +107,34 @@ async def test_it_is_forgotten_by_the_server_and_stays_in_the_store(
     assert len(await told(bench, job)) == 1
 
 
+async def test_nothing_of_old_jobs_is_left_in_the_server(
+    bench: Bench, finisher: Finisher, server_url: str, namespace: str
+) -> None:
+    async def forget_all() -> bool:
+        bench.leap(61)
+        await bench.tidy()
+        await finisher.tend()
+        register = f"{bench.frontier.shards.prefixes[0]}ids"
+        return not await bench.frontier.shards.command("HLEN", register)
+
+    def kept() -> set[bytes]:
+        return {key for key in list_keys(server_url) if namespace.encode() in key}
+
+    await run(bench, unique=True)
+    await finisher.tend()
+    await wait_until_async(forget_all)
+    before = kept()
+    for number in range(5):
+        job = (await bench.submit(seeds=(*SEEDS, "https://bad.example/"), unique=True)).id
+        await bench.work(job, bury="bad" if number % 2 else "")
+        await ended(bench, job)
+    await finisher.tend()
+    bench.leap(8 * 86_400)
+    await wait_until_async(forget_all)
+    new = {key.rpartition(b"}")[2].decode() for key in kept() - before}
+    assert {name for name in new if not name.startswith(("h:", "s:", "hf", "hx", "e"))} == set()
+
+
 async def test_dead_letters_keep_it_longer_and_errors_outlast_it(
     bench: Bench, finisher: Finisher
 ) -> None:
@@ -121,11 +142,11 @@ async def test_dead_letters_keep_it_longer_and_errors_outlast_it(
     await bench.work(job, bury="bad")
     await ended(bench, job)
     await finisher.tend()
-    leap(bench, 3600)
+    bench.leap(3600)
     await finisher.tend()
     assert (await bench.frontier.jobs.record(job)).state == "ended"
     assert (await bench.jobs.retry_failed(job)).figures.accepted == 1
-    leap(bench, 7 * 86_400)
+    bench.leap(7 * 86_400)
     await bench.tidy()
     await finisher.tend()
     with pytest.raises(UnknownJob):
@@ -196,6 +217,19 @@ async def test_files_are_finalised_and_exports_written(
     assert (tmp_path / "exports/mine/j.csv").read_text().split() == ["price", "1.0", "2.5"]
 
 
+async def test_a_job_that_found_nothing_ends_with_empty_files(
+    bench: Bench, finisher: Finisher, tmp_path: Path
+) -> None:
+    places = (f"jsonl:{tmp_path}/none", f"csv:{tmp_path}/none", f"sqlite:{tmp_path}/none.db")
+    exports = tuple(
+        Action(kind="export", options={"to": f"{{job}}.{form}"}) for form in ("jsonl", "csv")
+    )
+    job = await run(bench, sinks=places, on_end=exports)
+    assert await finisher.tend() == 1
+    assert (tmp_path / f"exports/{job}.jsonl").read_text() == ""
+    assert (tmp_path / f"exports/{job}.csv").exists()
+
+
 async def test_an_export_stays_in_its_folder(
     bench: Bench, finisher: Finisher, tmp_path: Path
 ) -> None:
@@ -232,9 +266,9 @@ async def test_a_webhook_that_fails_is_called_again_and_given_up_in_the_end(
         assert (await bench.jobs.show(job)).state == "ended"
         assert await finisher.tend() == 0
         assert len(receiver.bodies) == 1
-        leap(bench, 3)
+        bench.leap(3)
         await finisher.tend()
-        leap(bench, 10)
+        bench.leap(10)
         assert await finisher.tend() == 1
     assert len(receiver.bodies) == 3
     assert len(set(receiver.events)) == 1
@@ -250,7 +284,7 @@ async def test_another_job_follows_once(bench: Bench, finisher: Finisher) -> Non
     record = await bench.frontier.jobs.record(job)
     await bench.frontier.endings.note(record, "act1", "0")  # as if its note had been lost
     await bench.frontier.endings.later(record, ms=0)
-    leap(bench, 1)
+    bench.leap(1)
     assert await finisher.tend() == 1
     assert len((await bench.jobs.list(spider="quotes")).jobs) == 1
 
@@ -267,3 +301,37 @@ async def test_rows_of_live_jobs_follow_their_figures(bench: Bench, settings: Se
     projector._looked_at = 0.0
     assert await projector.tend() == 0
     await bench.frontier.release(leased.leases)
+
+
+async def test_a_crash_after_any_step_loses_and_doubles_nothing(
+    bench: Bench, settings: Settings
+) -> None:
+    crashed = 0
+    follower = {"spider": "quotes", "seeds": ["https://q.example/"]}
+    async with Receiver() as receiver:
+        actions = (
+            Action(kind="webhook", options={"url": receiver.url}),
+            Action(kind="job", options=follower),
+        )
+        for calls in range(60):
+            job = await run(bench, id=f"j{calls}", on_end=actions, gates={"least_items": 0})
+            fuse = Fuse(bench, calls)
+            try:
+                await Finisher(bench.frontier, bench.store, settings).tend()
+                whole = True
+            except Crash:
+                whole = False
+            fuse.mend()
+            crashed += not whole
+            bench.leap(1)
+            await Finisher(bench.frontier, bench.store, settings).tend()
+            assert len(await told(bench, job)) == 1, calls
+            shown = await bench.jobs.show(job)
+            assert (shown.state, shown.outcome, shown.figures.done) == ("ended", "finished", 2)
+            assert len((await bench.jobs.list(label=("after", job))).jobs) == 1, calls
+            bodies = [json.loads(body)["job"]["id"] for body in receiver.bodies]
+            assert 1 <= bodies.count(job) <= 2, calls
+            if whole:
+                break
+    assert crashed > 10
+    assert len(set(receiver.events)) == crashed + 1

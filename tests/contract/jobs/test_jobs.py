@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from skitter.errors import JobEnded, UnknownJob
 from skitter.frontier import Job, Request, Scope
 from skitter.jobs.submission import Action, Submission
+from skitter.orchestrator.projector import Projector
 from skitter.service_errors import BadCursor, BadSubmission, JobStands
+from skitter.settings import Settings
+from skitter.settings.tree import ItemsSettings
 from tests.contract.jobs.bench import Bench
+from tests.contract.jobs.fuse import Crash, Fuse
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 async def test_without_seeds_the_spiders_start_is_queued(bench: Bench) -> None:
@@ -180,3 +187,31 @@ def test_a_submission_is_read_as_it_was_written() -> None:
     assert Submission.of_job(wanted.job("x")).on_end == wanted.on_end
     with pytest.raises(BadSubmission, match="'seed'"):
         Submission.from_json({"spider": "s", "seed": "x"})
+
+
+async def test_a_submitter_that_dies_at_any_step_leaves_a_whole_job_or_none(
+    bench: Bench, tmp_path: Path
+) -> None:
+    crashed, seeds = 0, tuple(f"https://h{n}.example/" for n in range(5))
+    settings = Settings(items=ItemsSettings(sink=(f"sqlite:{tmp_path}/items.db",)))
+    for calls in range(40):
+        fuse, job = Fuse(bench, calls), f"j{calls}"
+        try:
+            await bench.submit(id=job, seeds=seeds)
+            whole = True
+        except Crash:
+            whole = False
+        fuse.mend()
+        crashed += not whole
+        bench.leap(61)  # the dead one's hold runs out
+        await bench.tidy()
+        await Projector(bench.frontier, bench.store, settings).tend()
+        seen = {each.id: each for each in (await bench.jobs.list(limit=100)).jobs}
+        if job in seen and seen[job].outcome != "failed":  # that one died before it was written
+            assert (seen[job].state, seen[job].figures.accepted) == ("queued", 5), calls
+            assert await bench.frontier.jobs.holds(job) == {}
+        assert whole or job not in seen or calls > 0
+        if whole:
+            break
+    assert crashed > 5
+    assert sum(each.outcome == "failed" for each in seen.values()) <= 1

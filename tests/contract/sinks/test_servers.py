@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 import redis
+from structlog.testing import capture_logs
 
 from skitter.errors import SinkError, SinkRefused, UnknownSink
 from skitter.sinks import open_sink
@@ -18,6 +19,7 @@ from tests.servers.postgres import PostgresProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from skitter.sinks import Sink
     from tests.servers import ServerProcess
@@ -66,6 +68,29 @@ async def test_a_server_that_is_killed_and_started_again(
     await waiting
     await sink.close()
     assert ids(mortal.url) == ["before", "during", "after"]
+
+
+async def test_a_sink_that_is_killed_holds_back_and_the_others_keep_what_they_have(
+    tmp_path: Path,
+) -> None:
+    with PostgresProcess() as server:
+        urls = [f"sqlite:{tmp_path}/items.db", server.url, f"jsonl:{tmp_path}/data"]
+        sink = open_sink(urls)
+        await sink.open()
+        await sink.put([make_item("before")])
+        server.kill()
+        with capture_logs() as logs:
+            with pytest.raises(SinkError, match="postgresql"):
+                await sink.put([make_item("during")])
+            assert [ids(urls[0]), ids(urls[2])] == [["before", "during"]] * 2
+            waiting = asyncio.create_task(put_until_taken(sink, ["during", "after"]))
+            await asyncio.to_thread(server.start)
+            await waiting
+        await sink.close()
+        assert [ids(url) for url in urls] == [["before", "during", "after"]] * 3
+    told = [line["event"] for line in logs]
+    assert told.count("a sink holds the others back") == 1
+    assert told.count("a sink is back") == 1
 
 
 def _mongo_options() -> dict[str, object]:

@@ -8,7 +8,7 @@ import pytest
 
 from skitter.frontier import Frontier
 from skitter.sinks import read_items
-from tests.integration.addon.crawling import Crawling, Outcome
+from tests.integration.addon.crawling import SPIDERS, Crawling, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -59,10 +59,14 @@ class Bench:
     def begin(
         self, spider: str, *, args: dict[str, str] | None = None, **settings: Any
     ) -> Crawling:
-        """Start a crawl; `skitter` in the settings is laid over ours."""
+        """Start a crawl; `skitter` in the settings is laid over ours.
+
+        spider is a class of the tests' spiders, or one by its whole path.
+        """
+        module, _, name = spider.rpartition(".")
         ours = self.settings["SKITTER"] | settings.pop("skitter", {})
         settings = self.settings | {"SKITTER": ours} | settings
-        started = Crawling(spider, settings, args or {}, fast=self.fast)
+        started = Crawling(name, settings, args or {}, fast=self.fast, module=module or SPIDERS)
         self.running.append(started)
         return started
 

@@ -47,7 +47,8 @@ class One(Site):
 class Everywhere(scrapy.Spider):
     """Begins at many URLs, follows all links, and tells how much memory that took.
 
-    robots.txt is asked for at hosts with this in their names; it is in every name, unless told.
+    robots.txt is asked for at hosts with this in their names; it is in every name, unless told. A
+    URL that ends in #again is asked for as often as it is met.
     """
 
     name = "everywhere"
@@ -59,7 +60,8 @@ class Everywhere(scrapy.Spider):
 
     async def start(self) -> Any:
         for url in self.urls:
-            yield scrapy.Request(url, meta={"dont_obey_robotstxt": self.robots not in url})
+            meta = {"dont_obey_robotstxt": self.robots not in url}
+            yield scrapy.Request(url, meta=meta, dont_filter=url.endswith("#again"))
 
     def parse(self, response: Any) -> Any:
         yield {"url": response.url, "title": response.css("title::text").get()}

@@ -55,9 +55,9 @@ async def serving(services: Services) -> AsyncIterator[Place]:
     address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     task = asyncio.create_task(serve(services, on_ready=address.set_result))
     try:
-        waiting: set[asyncio.Future[Any]] = {address, task}
-        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
+        waited: set[asyncio.Future[Any]] = {address, task}
+        done, _ = await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+        if task in done:
             await task
         async with AsyncExitStack() as stack:
             yield Place(await address, services, stack)

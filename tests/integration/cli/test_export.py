@@ -21,6 +21,7 @@ from skitter.sinks import Item, identify_by_key, open_sink, shape_of
 from skitter.spiders.items import Product
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.integration
@@ -188,6 +189,46 @@ def test_finalise(tmp_path: Path) -> None:
     asyncio.run(_store(url, [_item(n, data) for n, data in enumerate(BOOKS)]))
     assert run("finalise", "books", "--from", url).startswith("3 items in")
     assert (tmp_path / "data" / "processed" / "books.csv").is_file()
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "jsonl", "json"])
+def test_what_comes_back_is_what_was_stored(tmp_path: Path, form: str) -> None:
+    """Enough items for several groups and pages; every value of every item is compared."""
+    url, out = f"sqlite:{tmp_path}/items.db", tmp_path / f"a.{form}"
+    stored = [_varied(n) for n in range(7_001)]
+    asyncio.run(_store(url, [_item(n, data) for n, data in enumerate(stored)]))
+    run("export", "--from", url, "--bare", str(out))
+    assert list(_read_back(out)) == stored
+
+
+def _varied(n: int) -> dict[str, Any]:
+    return {
+        "name": f'Stühle, "N" {n}\n✓',
+        "price": n / 7,
+        "stock": n if n % 3 else None,
+        "sale": n % 2 == 0,
+        "tags": [f"t{n % 5}", {"n": n}],
+    }
+
+
+def _read_back(path: Path) -> Iterator[dict[str, Any]]:
+    if path.suffix == ".parquet":
+        for row in pq.read_table(path).to_pylist():
+            yield row | {"tags": json.loads(row["tags"])}
+    elif path.suffix == ".csv":
+        text = StringIO(path.read_text(encoding="utf-8"), newline="")
+        for line in csv.DictReader(text):
+            yield {
+                "name": line["name"],
+                "price": float(line["price"]),
+                "stock": int(line["stock"]) if line["stock"] else None,
+                "sale": {"true": True, "false": False}[line["sale"]],
+                "tags": json.loads(line["tags"]),
+            }
+    elif path.suffix == ".json":
+        yield from json.loads(path.read_text())
+    else:
+        yield from map(json.loads, path.read_text().splitlines())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")

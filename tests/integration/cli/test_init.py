@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from skitter.cli.init import package_of
 from skitter.cli.main import app
-from skitter.errors import CannotInit
 from skitter.extract.recipe import load_recipe
+from skitter.service_errors import CannotInit
 from skitter.settings import load_settings
 
 

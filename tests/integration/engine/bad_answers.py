@@ -268,4 +268,4 @@ def _bomb(kind: str) -> bytes:
     return packed
 
 
-signed = expired = fine
+signed = expired = long_robots = fine

@@ -1,7 +1,7 @@
 """A server that does everything wrong, each host in a way of its own: the first label of its name.
 
-robots.txt is in order everywhere, so that it is the page that fails. Run as a process of its own;
-it tells its ports as one line of JSON and ends with its stdin.
+robots.txt is in order nearly everywhere, so that it is the page that fails. Run as a process of its
+own; it tells its ports as one line of JSON and ends with its stdin.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 MISSING = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+LONG_ROBOTS = b"User-agent: *\nDisallow: /secret\n" + b"# and so on\n" * (1 << 18)
 
 
 class BadServer:
@@ -62,11 +63,17 @@ async def _serve(reader: StreamReader, writer: StreamWriter) -> None:
             head = await reader.readuntil(b"\r\n\r\n")
             path = head.split(b" ", 2)[1].decode("latin-1")
             if path == "/robots.txt":
-                writer.write(MISSING)
+                writer.write(_robots(_label(head)))
             elif not await bad_answers.of(_label(head))(writer, path, head):
                 break
             await writer.drain()
     writer.close()
+
+
+def _robots(label: str) -> bytes:
+    if label != "long-robots":
+        return MISSING
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(LONG_ROBOTS) + LONG_ROBOTS
 
 
 def _label(head: bytes) -> str:

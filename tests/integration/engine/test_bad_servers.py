@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.integration
 
 ATTEMPTS = 2
+MAX_HOPS = 20
 RSS_MB = 200
 # A name that no resolver takes, so that nobody outside of this machine is asked for it.
 NOWHERE = "*.nowhere=-.invalid"
@@ -155,6 +156,16 @@ async def test_a_redirect_loop_ends(bench: StartBench, bad: BadServer, frontier:
     visit(one, bad, ["http://loops.bad/"])
     figures = (await frontier.stats.job("j")).figures
     assert figures["redirects"] == 2, "to where it began, which was asked already"
+    assert_unharmed(one)
+
+
+async def test_a_redirect_loop_that_is_not_filtered_is_a_failure(
+    bench: StartBench, bad: BadServer, frontier: Frontier
+) -> None:
+    one = bench(HEALTHY)
+    visit(one, bad, ["http://loops.bad/#again"])
+    assert await buried(frontier) == {"loops.bad": ("redirects", 1)}
+    assert (await frontier.stats.job("j")).figures["redirects"] == MAX_HOPS
     assert_unharmed(one)
 
 

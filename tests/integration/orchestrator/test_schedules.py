@@ -141,9 +141,9 @@ async def test_a_leader_that_dies_anywhere_is_completed_by_the_next(
     schedule: Schedule,
 ) -> None:
     await services.schedules.add(schedule)
-    target: Any = {
+    target, name = {
         "claim": (services.jobs, "submit"),
-        "create": (services.jobs, "_seed"),
+        "create": (services.frontier, "add"),
         "submit": (hours.ticker._ticking, "_submit"),
     }[after]
 
@@ -154,7 +154,7 @@ async def test_a_leader_that_dies_anywhere_is_completed_by_the_next(
 
     submit = hours.ticker._ticking._submit
     with monkeypatch.context() as patch:
-        patch.setattr(*target, die)
+        patch.setattr(target, name, die)
         with pytest.raises(Crash):
             await hours.at(0.001)
     assert await hours.states() == ["claimed"]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import scrapy
+
+from skitter.compat.scrapy_redis.spiders import RedisSpider
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -29,6 +34,33 @@ class Links(scrapy.Spider):
 
 class Others(Links):
     name = "others"
+
+
+class Hangs(Links):
+    """Its first page is never done with: the loop of its process stands still. `omen` is a file."""
+
+    name = "hangs"
+    omen: str
+
+    def parse(self, response: Any, **_: Any) -> Iterator[Any]:
+        if not Path(self.omen).exists():
+            Path(self.omen).touch()
+            time.sleep(3600)
+        yield from super().parse(response)
+
+
+class Fed(RedisSpider):
+    """Waits for start URLs, at the server that its test names."""
+
+    name = "fed"
+
+    @classmethod
+    def update_settings(cls, settings: Any) -> None:
+        settings.set("REDIS_URL", os.environ.get("FED_REDIS_URL"), priority="spider")
+        super().update_settings(settings)
+
+    def parse(self, response: Any) -> Iterator[Any]:
+        yield {"url": response.url}
 
 
 class Broken(scrapy.Spider):

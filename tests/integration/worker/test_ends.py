@@ -136,6 +136,23 @@ async def test_children_end_with_their_parent(crew: Crew) -> None:
     assert await crew.frontier.workers.list() == []
 
 
+async def test_a_child_whose_loop_hangs_is_replaced_and_its_work_goes_on(
+    crew: Crew, lab_process: StartLabProcess, tmp_path: Path
+) -> None:
+    lab = lab_process(WebSpec(hosts=2, pages=4))
+    omen = tmp_path / "omen"
+    crew.start(lab=lab, frontier__lease_s="2", frontier__renew_margin_s="0.5")
+    await crew.submit("j", "hangs", args={"seeds": lab.url(0), "omen": str(omen)})
+    await wait_until_async(omen.exists, timeout_s=40, what="its loop stands still")
+    await wait_until_async(
+        lambda: "child hangs: killed" in crew.workers[0].log(), timeout_s=30, what="it is killed"
+    )
+    await crew.until_ended("j")
+    verdict = lab.verdict()
+    assert verdict.coverage
+    assert verdict.coverage.share == 1.0
+
+
 async def test_a_child_over_its_memory_is_replaced(crew: Crew) -> None:
     crew.start(worker__memory="1MiB")
     wait_until(lambda: crew.workers[0].log().count("child started") >= 3, timeout_s=30)

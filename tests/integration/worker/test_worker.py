@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -183,3 +184,18 @@ async def test_without_a_project_there_is_a_helpful_error(crew: Crew) -> None:
     assert "no scrapy.cfg" in done.stderr
     assert "--spiders" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+async def test_a_lane_that_waits_for_start_urls_stays_open(
+    crew: Crew, lab_process: StartLabProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab, key = lab_process(SMALL), f"{crew.namespace}:urls"
+    monkeypatch.setenv("FED_REDIS_URL", crew.server_url)
+    worker = crew.start(lab=lab, worker__lane_idle_s="1")
+    await crew.submit("j", "fed", args={"redis_key": key})
+    wait_until(lambda: "reading start URLs" in worker.log(), timeout_s=40, what="it waits")
+    long_after = time.monotonic() + 4
+    wait_until(lambda: time.monotonic() > long_after, what="the lane was idle for long")
+    await crew.frontier.shards.command("RPUSH", key, lab.url(0))
+    await wait_until_async(lambda: crew.items("j"), timeout_s=20, what="the page is there")
+    assert "lane closed" not in worker.log()

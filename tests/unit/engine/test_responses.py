@@ -8,6 +8,7 @@ import pytest
 import scrapy.http
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import etree  # type: ignore[import-untyped]
 from scrapy import Request
 
 from skitter.engine.responses import HtmlResponse, headers_of, kind_of
@@ -48,6 +49,10 @@ def followed(response: Any, link: Any, **options: Any) -> Any:
         request = response.follow(link, **options)
     except (ValueError, TypeError) as error:
         return type(error), str(error)
+    return fields_of(request)
+
+
+def fields_of(request: Request) -> dict[str, Any]:
     fields = {name: getattr(request, name) for name in request.attributes}
     return fields | {"headers": request.headers.to_unicode_dict()}
 
@@ -149,6 +154,55 @@ def test_selectors_nest_and_keep_their_methods() -> None:
         with pytest.raises(ValueError, match="XPath error"):
             one.xpath("//[")
     assert isinstance(ours.css("a"), type(theirs.css("a")))
+
+
+MARKUP = (
+    b"<p>plain</p>", b"  \n<p>spaces around</p>\r\n ", "<p>\xe4\u20ac</p>".encode(), b"", b" ",
+    b"text", b"<p>nul\0inside</p>", b"\0<p>x</p>\0", "\xa0<p>no-break</p>\xa0".encode(),
+    b"<p>bad \xff</p>", b"\xef\xbb\xbf<p>mark</p>", b"\x1c<p>x</p>\x1f", b"<!-- only -->", b"<>",
+    b"<p>unclosed <b>b<p>",
+    b"<?xml version='1.0' encoding='latin-1'?><p>\xc3\xa4</p>", "<p>\xe4</p>".encode("utf-16"),
+    b"<meta charset=iso-8859-1><p>\xe4</p>", b"<base href='/deep/'><a href='x'>x</a>",
+    b"<p>" + b"x" * 5000 + b"<base href='/late/'>",
+    "\xe4".encode() * 3000 + b"<base href='/late/'>",
+    b"\x1b$B" + b"8@" * 3000 + b"\x1b(B<base href='/late/'>",
+)  # fmt: skip
+TYPES = (b"text/html", b"text/html; charset=utf-8", b"text/html; charset=latin-1",
+         b"text/html; charset=iso-2022-jp", b"text/html; charset=nonsense")  # fmt: skip
+
+
+@pytest.mark.parametrize("content_type", TYPES)
+def test_pages_become_the_same_trees(content_type: bytes) -> None:
+    for body in MARKUP:
+        theirs, ours = both("http://h0.lab/dir/page", body)
+        for one in (theirs, ours):
+            one.headers["Content-Type"] = content_type
+        assert tree(ours) == tree(theirs), body
+        assert (ours.encoding, ours.text) == (theirs.encoding, theirs.text)
+        assert ours.urljoin("x") == theirs.urljoin("x"), body
+
+
+def tree(response: Any) -> Any:
+    """The whole tree as text and where it says it came from, or the error in its place."""
+    try:
+        root = response.selector.root
+    except (ValueError, SyntaxError) as error:
+        return type(error), str(error)
+    return etree.tostring(root), root.base, response.selector.response is response
+
+
+def test_many_links_are_followed_to_the_same_requests() -> None:
+    for body in BODIES:
+        theirs, ours = both(URLS[1], body)
+        good = [link for link in LINKS if isinstance(followed(theirs, link), dict)]
+        for links in (good, tuple(good), []):
+            made, expected = ([*one.follow_all(links, print)] for one in (ours, theirs))
+            assert [fields_of(one) for one in made] == [fields_of(one) for one in expected]
+        with pytest.raises(ValueError, match="exactly one"):
+            ours.follow_all()
+    theirs, ours = both(URLS[0], PAGE)
+    made, expected = ([*one.follow_all(css="a", meta={"x": 1})] for one in (ours, theirs))
+    assert [fields_of(one) for one in made] == [fields_of(one) for one in expected]
 
 
 def test_a_response_can_be_copied_and_replaced() -> None:

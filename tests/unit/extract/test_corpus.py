@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -18,6 +19,17 @@ from skitter.extract.price import clean_price
 
 FOLDER = Path(__file__).parent / "corpus"
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
+SCRIPTS = {
+    "LATIN",
+    "ARABIC",
+    "CJK",
+    "CYRILLIC",
+    "THAI",
+    "DEVANAGARI",
+    "GREEK",
+    "HANGUL",
+    "HIRAGANA",
+}
 Case = dict[str, Any]
 
 
@@ -47,6 +59,8 @@ def refused_as_expected(result: Any, case: Case) -> bool:
         assert result.raw == case["raw"]
         return False
     assert isinstance(result, Refused), result
+    assert result.raw == case["raw"]
+    assert case["refused"]
     assert case["refused"] in result.reason
     return True
 
@@ -82,7 +96,15 @@ def test_date(case: Case) -> None:
         assert result.value.isoformat() == case["value"]
 
 
-def test_the_corpus_is_large_enough() -> None:
-    everything = [case for name in ("prices", "numbers", "dates") for case in cases(f"{name}.yaml")]
-    assert len(everything) >= 400
-    assert sum("refused" in case for case in everything) >= 100
+def test_the_corpus_is_large_and_from_many_places() -> None:
+    by_kind = {name: cases(f"{name}.yaml") for name in ("prices", "numbers", "dates")}
+    for found in by_kind.values():
+        assert len({case["raw"] for case in found}) >= 100
+        assert sum("refused" in case for case in found) >= 30
+    texts = {case["raw"] for found in by_kind.values() for case in found}
+    assert len(texts) >= 400
+    assert {script for text in texts for script in scripts_of(text)} >= SCRIPTS
+
+
+def scripts_of(text: str) -> set[str]:
+    return {unicodedata.name(letter).split()[0] for letter in text if letter.isalpha()}

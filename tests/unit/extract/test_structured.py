@@ -17,6 +17,7 @@ from skitter.extract.structured import (
     main_quote,
     read_structured,
 )
+from skitter.extract.structured.lenient_json import load_object
 
 URL = "https://shop.example/p/12"
 PRODUCT: dict[str, Any] = {
@@ -354,3 +355,21 @@ def test_breadcrumbs_end_before_the_page_itself(last: dict[str, str], category: 
     text = f'<script type="application/ld+json">{json.dumps([crumbs, product])}</script>'
     fields = main_product(read_structured(text, "https://shop.example/p/12"))
     assert fields["category"].value == category
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{a: ", "{a:\n", "{a: b", "{a: 'x", "{a: [1, ", "[1, 2", "{a: {b: 1", "{a: 1 ", "{a: 1,", "{",
+     "{a: 1 /* c", "{a: 1 // c", "{a: f("],
+)  # fmt: skip
+def test_an_object_without_an_end_is_refused_and_memory_behind_it_not_read(text: str) -> None:
+    for number in range(300):
+        left_behind = [f"{text}{number}, z: 7}}]}}*/" for _ in range(4)]
+        del left_behind
+        with pytest.raises(ValueError, match=r"it has no end|Error parsing input"):
+            load_object("".join(list(text)))
+
+
+def test_what_follows_an_object_is_not_read() -> None:
+    found = load_object("{a: 1, b: [2, {c: '\uf8ff'}]}; var d = {e: ")
+    assert found == {"a": 1, "b": [2, {"c": "\uf8ff"}]}

@@ -144,6 +144,12 @@ def test_method_and_body_count_in_the_fingerprint() -> None:
         ("localhost", "localhost"),
         ("127.0.0.1", "127.0.0.1"),
         ("com", "com"),
+        ("co.uk", "co.uk"),
+        ("shop.test", "shop.test"),
+        ("a.www.shop.test", "shop.test"),
+        ("db.internal", "db.internal"),
+        ("[2001:db8::1]", "[2001:db8::1]"),
+        ("10.1.2.3", "10.1.2.3"),
     ],
 )
 def test_registered_domain(host: str, domain: str) -> None:

@@ -78,9 +78,18 @@ async def test_a_sink_that_takes_nothing_is_away_and_all_wait(
 async def test_the_page_that_fails_beside_others_is_tried_again_without_its_children(
     settled: Callable[..., Page], holding: Holding
 ) -> None:
-    sink = ScriptedSink(AWAY, None, AWAY)
+    sink = ScriptedSink(AWAY, None, AWAY, AWAY)
     assert await outcomes(sink, holding, settled("1"), settled("2")) == ["done", "retry"]
     assert (holding.items, holding.children) == (0, 1)
+
+
+async def test_a_sink_that_comes_back_in_between_has_nothing_against_a_page(
+    settled: Callable[..., Page], holding: Holding
+) -> None:
+    sink = ScriptedSink(AWAY, AWAY, AWAY, None)
+    pages = [settled(name) for name in "123"]
+    assert await outcomes(sink, holding, *pages) == ["done", "done", "done"]
+    assert (holding.items, holding.children) == (0, 3)
 
 
 async def test_what_is_refused_is_buried_and_the_rest_waits_if_the_sink_is_away(

@@ -26,6 +26,7 @@ class Doll:
         self.ready = ready
         self.leaving = False
         self.lived_s = 60.0
+        self.silent_s = 0.0
         self.bytes: int | None = None
         self.code: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._deaf = deaf
@@ -140,6 +141,27 @@ async def test_a_child_over_its_memory_is_drained_and_replaced(house: House) -> 
     await house.until("w.2")
     house.supervisor.stop()
     assert await asyncio.wait_for(house.running, 5) == 0
+
+
+async def test_a_child_that_hangs_is_killed_and_replaced(house: House) -> None:
+    house.open(silence_s=5.0)
+    await house.until("w.1", "w.2")
+    house.dolls[0].silent_s = 4.9
+    house.dolls[1].silent_s = 5.1
+    await house.until("w.1", "w.3")
+    assert house.buried == ["w.2"]
+
+
+async def test_one_that_is_heard_again_stays(house: House) -> None:
+    house.open(processes=1, silence_s=5.0)
+    await house.until("w.1")
+    looks = house.supervisor._silent
+    for _ in range(2):
+        house.dolls[0].silent_s = 5.1
+        await wait_until_async(lambda: looks["w.1"] == 2)
+        house.dolls[0].silent_s = 0.0
+        await wait_until_async(lambda: looks["w.1"] == 0)
+    assert house.alive == ["w.1"]
 
 
 async def test_one_that_ignores_it_is_killed(house: House) -> None:

@@ -77,6 +77,12 @@ class Feeder:
         await self._source.close()
 
     async def _run(self) -> None:
+        try:
+            await self._go_round()
+        finally:
+            self._crawl.process.waiting_lanes.discard(self._crawl.lane)
+
+    async def _go_round(self) -> None:
         pause_s = PAUSE_S
         while not self._stopping.is_set():
             try:
@@ -93,8 +99,12 @@ class Feeder:
     async def _round(self) -> bool:
         """Take and feed once; whether there was something. A pause follows where there was not."""
         batch = None
+        waiting = self._crawl.process.waiting_lanes
         if await self._find_job():
+            waiting.add(self._crawl.lane)
             batch = await self._left_behind() or await self._source.take(self._batch_size)
+        else:
+            waiting.discard(self._crawl.lane)
         if batch is None:
             await self._pause(POLL_S)
             return False

@@ -14,6 +14,10 @@ _WRAPPING = re.compile(
     r"\A\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)|"
     r"(?:-->|//\s*\]\]>|/\*\s*\]\]>\s*\*/|\]\]>|;)\s*\Z"
 )
+# chompjs reads past the end of a text that stops before a value, and finds whatever lies there in
+# memory. A mark behind the text is what it finds instead, and what ends a comment there.
+_END_MARK = "\uf8ff-no-end-\uf8ff"
+_END = f"\n*/{_END_MARK}}}]"
 
 
 class BrokenJson(ValueError):
@@ -59,11 +63,17 @@ def load_object(text: str) -> Any:
     """The JavaScript object or array that a text begins with."""
     import chompjs  # noqa: PLC0415 - few pages need it
 
-    arguments = {"strict": False, "parse_float": Decimal, "parse_constant": lambda _: None}
     try:
-        return chompjs.parse_js_object(text, loader_kwargs=arguments)
+        return chompjs.parse_js_object(f"{text}{_END}", loader=_whole)
     except RecursionError as error:
         raise BrokenJson("it is nested too deeply") from error
+
+
+def _whole(text: str) -> Any:
+    """What chompjs made of a text, unless it had to read on past the text's end."""
+    if _END_MARK in text:
+        raise BrokenJson("it has no end")
+    return _strict(text)
 
 
 def _said(error: Exception) -> str:

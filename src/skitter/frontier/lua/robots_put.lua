@@ -13,7 +13,7 @@ local h, origin = host(ARGV[2]), ARGV[3]
 local fresh, remembered, failures, delay = unpack(cmsgpack.unpack(ARGV[4]))
 local key, delays = P .. 't:' .. origin, P .. 'td:' .. h.name
 redis.call('HSET', key, 'u', string.format('%d', now + fresh), 'n', failures, 'd', delay, 'z', ARGV[5])
-redis.call('HDEL', key, 'a')
+redis.call('HDEL', key, 'a', 'w')
 redis.call('PEXPIRE', key, remembered)
 
 local function longest()

@@ -57,6 +57,17 @@ class Refused(Failing):
         yield {"failed": type(failure.value).__name__, "host": failure.request.url[:14]}
 
 
+class Tls(Failing):
+    """A site that does not speak TLS where it should."""
+
+    name = "errback_tls"
+    custom_settings = {"RETRY_TIMES": 1}
+
+    async def start(self) -> Any:
+        url = self.url("/body/plain").replace("http:", "https:")
+        yield scrapy.Request(url, errback=self.failed)
+
+
 class Torn(Failing):
     """Bodies that are cut off: ResponseDataLossError."""
 
