@@ -41,7 +41,8 @@ class Told:
 def made(told: Any, lane: Lane, holding: Holding) -> Leaser:
     leaser = Leaser(told, holding, egresses=lambda: ["direct"], shards=None)
     leaser.returner = told
-    leaser.deal = leaser.withdraw = lambda _pages: None
+    leaser.deal = lambda _pages: None
+    leaser.withdraw = lambda _pages: None
     leaser.lanes[lane.name] = lane
     lane.on_low = leaser.room_made
     return leaser
