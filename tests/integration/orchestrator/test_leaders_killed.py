@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skitter.orchestrator.schedule import Schedule
+from skitter.orchestrator.status import read_status
 from tests.integration.orchestrator.crew import Orchestrators
 from tests.wait import wait_until_async
 
@@ -123,3 +124,20 @@ async def _settled(services: Services) -> None:
 
     # A job whose submitter was killed over its seeds gets the rest when the dead one's hold ends.
     await wait_until_async(seeded, timeout_s=120, what="all jobs have their seeds")
+
+
+async def test_one_that_ends_in_order_hands_over_at_once(
+    services: Services, crew: Orchestrators
+) -> None:
+    for _ in range(2):
+        crew.start()
+    await crew.alive(2)
+    first = await crew.leader()
+    assert crew.stop(first) == 0
+    begun = time.monotonic()
+    second = await crew.leader()
+    assert second != first
+    assert time.monotonic() - begun < 5
+    said = {one["name"] for one in await services.store.read(read_status)}
+    assert first not in said
+    assert crew.stop(second) == 0
