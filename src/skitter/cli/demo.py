@@ -19,8 +19,8 @@ from skitter.cli.demo_report import report, values
 from skitter.cli.exporting import export_kind
 from skitter.cli.options import Json
 from skitter.cli.screens import screen
-from skitter.errors import CannotInit
 from skitter.logs import setup_logs
+from skitter.service_errors import CannotInit
 from skitter.settings import LogSettings
 
 if TYPE_CHECKING:
