@@ -82,5 +82,5 @@ constraints: setup  ## Write constraints.txt from what is installed
 	mv constraints.txt.new constraints.txt
 
 clean:  ## Remove all that make has made
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -29,9 +29,13 @@ _HEADER = re.compile(
     rf"((?:{_HEADERS})[\"']?\s*[=:]\s*)(\"[^\"]*\"|'[^']*'|[^\r\n\"']+)", re.IGNORECASE
 )
 
+_API_KEY = re.compile(r"\bsk_([a-z0-9]{1,16})_[A-Za-z0-9_-]{43}")
+
 
 def mask_text(text: str) -> str:
     """The same text with every secret that it shows replaced by `***`."""
+    if "sk_" in text:
+        text = _API_KEY.sub(rf"sk_\1_{MASK}", text)
     if "://" in text:
         text = _URL_PASSWORD.sub(rf"\1:{MASK}@", text)
     if "@" in text:

@@ -62,3 +62,8 @@ def test_values_inside_values() -> None:
         "error": "ValueError('redis://:***@h')",
         "body": "password=***",
     }
+
+
+def test_api_keys_keep_their_id_alone() -> None:
+    secret = "aB-_" + "x" * 39
+    assert mask_text(f"used sk_ab3k_{secret}, twice") == "used sk_ab3k_***, twice"

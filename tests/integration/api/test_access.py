@@ -15,10 +15,12 @@ import pytest
 
 from skitter.access import Role
 from skitter.access_errors import CannotListen, ClientError, OpenToAll
+from skitter.api import health
 from skitter.api.serving import is_loopback, serve
 from skitter.services import open_services
 from tests.integration.api.place import SEED, Place, serving, settings_of
 from tests.integration.engine.certificates import self_signed
+from tests.servers import ServerProcess
 from tests.wait import wait_until
 
 if TYPE_CHECKING:
@@ -225,9 +227,28 @@ def test_the_first_start_prints_a_key_once_and_speaks_tls(
     assert "Traceback" not in err.read_text()
 
 
-async def test_readiness_says_what_is_away(place: Place) -> None:
-    async with aiohttp.ClientSession(place.url) as session:
-        async with session.get("/health/live") as response:
-            assert response.status == 200
-        async with session.get("/health/ready") as response:
-            assert (response.status, (await response.json())["status"]) == (200, "ready")
+async def test_readiness_says_what_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "WAIT_S", 0.5)
+    with ServerProcess("valkey") as server:
+        settings = settings_of(server.url, "ready", tmp_path)
+        async with (
+            open_services(settings) as services,
+            serving(services) as place,
+            aiohttp.ClientSession(place.url) as session,
+        ):
+
+            async def told(path: str) -> tuple[int, Any]:
+                async with session.get(path) as response:
+                    return response.status, await response.json()
+
+            assert await told("/health/ready") == (
+                200,
+                {"status": "ready", "parts": {"frontier": "ok", "store": "ok"}},
+            )
+            server.kill()
+            status, answer = await told("/health/ready")
+            assert (status, answer["status"]) == (503, "not ready")
+            assert answer["parts"]["store"] == "ok"
+            assert answer["parts"]["frontier"] != "ok"
+            assert (await told("/health/live"))[0] == 200
+            assert (await told("/"))[1]["node_health"] == "YELLOW"

@@ -103,7 +103,7 @@ async def fuzz(place: Place, key: str, **environment: str) -> None:
     root = str(Path(__file__).parents[3])
     process = await asyncio.create_subprocess_exec(
         *command,
-        cwd=root,
+        cwd=Path(place.services.settings.store.url.removeprefix("sqlite:")).parent,
         env=os.environ | {"SCHEMATHESIS_HOOKS": hooks, "PYTHONPATH": root} | environment,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
