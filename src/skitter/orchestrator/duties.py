@@ -81,7 +81,7 @@ class Duties:
 
     def _ticker(self, lead: Lead) -> Ticker:
         kit = self._services
-        ticking = Ticking(kit.frontier, kit.store, kit.jobs, confirm=lead.confirm)
+        ticking = Ticking(kit.frontier, kit.store, kit.jobs, lead=lead)
         return Ticker(kit.store, ticking, lead, grace_s=kit.settings.orchestrator.tick_grace_s)
 
     def _alerter(self, lead: Lead) -> Alerter:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from skitter.errors import JobEnded, UnknownJob
 from skitter.jobs.rows import read_jobs
 from skitter.orchestrator.errors import BadSchedule
 from skitter.orchestrator.schedule import Due, due, moment_of
@@ -90,9 +91,17 @@ class Ticker:
         for tick in ticks:
             if tick.schedule not in schedules:
                 continue
-            became = await self._ticking.run(schedules[tick.schedule], tick)
-            settled += became.state not in OPEN
+            settled += await self._run(schedules[tick.schedule], tick)
         return settled
+
+    async def _run(self, schedule: Schedule, tick: Tick) -> bool:
+        """One tick; what is wrong with its job alone holds no other up."""
+        try:
+            became = await self._ticking.run(schedule, tick)
+        except (JobEnded, UnknownJob) as error:
+            log.warning("tick waits", schedule=schedule.name, job=tick.job, error=str(error))
+            return False
+        return became.state not in OPEN
 
     async def _follow(self) -> None:
         """How jobs of ticks have ended, for the history."""

@@ -17,15 +17,18 @@ import structlog
 
 from skitter.errors import FrontierError, JobEnded, SkitterError, UnknownJob
 from skitter.jobs.submission import Submission
+from skitter.orchestrator.errors import Superseded
 from skitter.orchestrator.schedule_rows import read_ticks, write_tick
+from skitter.orchestrator.term import keep_term
 from skitter.service_errors import JobStands, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from sqlalchemy import Connection
 
     from skitter.frontier import Frontier
     from skitter.jobs.service import Jobs
     from skitter.jobs.view import JobView
+    from skitter.orchestrator.duty import Lead
     from skitter.orchestrator.schedule import Schedule, Tick
     from skitter.store import Store
 
@@ -37,33 +40,40 @@ MOST_LIVE = 100
 
 
 class Ticking:
-    """Runs ticks. `confirm` is asked before each step that only a leader may take."""
+    """Runs ticks for a leader, whose lead is confirmed before each step that only one may take.
+
+    Without one, they are ticks by hand.
+    """
 
     def __init__(
-        self,
-        frontier: Frontier,
-        store: Store,
-        jobs: Jobs,
-        *,
-        confirm: Callable[[], Awaitable[object]] | None = None,
+        self, frontier: Frontier, store: Store, jobs: Jobs, *, lead: Lead | None = None
     ) -> None:
         self._frontier = frontier
         self._store = store
         self._jobs = jobs
-        self._confirm = confirm
+        self._lead = lead
 
     async def run(self, schedule: Schedule, tick: Tick) -> Tick:
         """Submit a tick's job, or decide against it; what became of the tick."""
         try:
             settled = await self._settle(schedule, tick)
-        except (FrontierError, StoreError):
+        except (FrontierError, StoreError, Superseded):
             raise  # the tick stays claimed, and is tried again
         except SkitterError as error:  # what a person has to mend
             log.error("tick failed", schedule=schedule.name, error=str(error))  # noqa: TRY400
             settled = replace(tick, state="failed", note=error.summary)
         if settled != tick:
-            await self._store.write(lambda found: write_tick(found, settled, now=datetime.now(UTC)))
+            await self._store.write(lambda found: self._note(found, settled))
         return settled
+
+    def _note(self, connection: Connection, tick: Tick) -> None:
+        if self._lead:
+            keep_term(connection, self._lead.term)
+        write_tick(connection, tick, now=datetime.now(UTC))
+
+    async def _confirm(self) -> None:
+        if self._lead:
+            await self._lead.confirm()
 
     async def _settle(self, schedule: Schedule, tick: Tick) -> Tick:
         standing = await self._standing(tick.job)
@@ -82,8 +92,7 @@ class Ticking:
                 return await self._queue(schedule, tick, earlier[0])
             if earlier and schedule.overlap == "cancel":
                 await self._cancel(earlier)
-        if self._confirm:
-            await self._confirm()
+        await self._confirm()
         await self._submit(submission)
         return replace(tick, state="submitted", note="")
 
@@ -140,8 +149,7 @@ class Ticking:
 
     async def _cancel(self, jobs: list[str]) -> None:
         for job in jobs:
-            if self._confirm:
-                await self._confirm()
+            await self._confirm()
             with suppress(JobEnded, UnknownJob):
                 await self._jobs.stop(job)
 

@@ -16,8 +16,6 @@ import structlog
 from skitter.errors import NoSpiders
 from skitter.frontier import Caretaker
 from skitter.worker.cgroup import cores, memory_limit
-from skitter.worker.health import serving_health
-from skitter.worker.health_told import worker_health
 from skitter.worker.nursling import Nursling
 from skitter.worker.orders import Orders, Restriction
 from skitter.worker.supervisor import OK, Plan, Supervisor
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
 
     from skitter.frontier import Frontier
     from skitter.settings import Settings
+    from skitter.settings.orchestration import HealthSettings
 
 log = structlog.get_logger(__name__)
 
@@ -68,11 +67,7 @@ async def run_worker(
             stop.then(supervisor.stop)
             async with (
                 _accompanied(beside, frontier, supervisor),
-                serving_health(
-                    worker_health(frontier, supervisor),
-                    host=settings.health.host,
-                    port=settings.health.worker_port,
-                ),
+                _telling_health(settings.health, frontier, supervisor),
             ):
                 return await supervisor.run()
     return OK
@@ -184,6 +179,22 @@ async def _accompanied(
         running.cancel()
         with suppress(asyncio.CancelledError):
             await running
+
+
+@asynccontextmanager
+async def _telling_health(
+    settings: HealthSettings, frontier: Frontier, supervisor: Supervisor
+) -> AsyncIterator[None]:
+    """A health server as long as the block runs, if a port is given."""
+    if settings.worker_port is None:
+        yield
+        return
+    from skitter.worker.health import serving_health  # noqa: PLC0415 - brings in a web server
+    from skitter.worker.health_told import worker_health  # noqa: PLC0415 - the same
+
+    health = worker_health(frontier, supervisor)
+    async with serving_health(health, host=settings.host, port=settings.worker_port):
+        yield
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ import pytest
 from skitter.errors import UnknownJob
 from skitter.jobs.submission import Submission
 from skitter.orchestrator.errors import BadSchedule, ScheduleStands, Superseded, UnknownSchedule
+from skitter.orchestrator.leader import Leader
 from skitter.orchestrator.schedule import Overlap, Schedule
 from skitter.orchestrator.schedule_files import ScheduleFiles
 from skitter.orchestrator.schedule_rows import OPEN, read_ticks
@@ -39,7 +40,7 @@ class Hours:
         self.first = now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
         self.now = now
         self.services = services
-        ticking = Ticking(services.frontier, services.store, services.jobs, confirm=lead.confirm)
+        ticking = Ticking(services.frontier, services.store, services.jobs, lead=lead)
         self.ticker = Ticker(services.store, ticking, lead, grace_s=60, clock=lambda: self.now)
 
     async def at(self, hour: float) -> None:
@@ -190,6 +191,35 @@ async def test_an_older_leader_claims_nothing(services: Services, hours: Hours) 
     with pytest.raises(Superseded):
         await hours.at(0.001)
     assert await hours.states() == []
+
+
+async def test_a_leader_that_is_superseded_in_the_middle_leaves_the_tick_to_the_next(
+    services: Services, hours: Hours
+) -> None:
+    await services.schedules.add(HOURLY)
+    lock = f"{services.frontier.shards.prefixes[0]}lock:orchestrator"
+    await services.frontier.shards.command("HDEL", lock, "owner")
+    assert await Leader(services.frontier, name="the next", lease_s=3600).campaign()
+    with pytest.raises(Superseded):
+        await hours.at(0.001)
+    assert await hours.states() == ["claimed"]
+    assert await services.jobs.count() == 0
+
+
+async def test_an_older_leader_notes_nothing(
+    services: Services, hours: Hours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await services.schedules.add(HOURLY)
+    submit = services.jobs.submit
+
+    async def overtaken(submission: Submission) -> Any:
+        await services.store.write(lambda found: take_term(found, "the next"))
+        return await submit(submission)
+
+    monkeypatch.setattr(services.jobs, "submit", overtaken)
+    with pytest.raises(Superseded):
+        await hours.at(0.001)
+    assert await hours.states() == ["claimed"]  # the next one finds its job
 
 
 async def test_a_job_that_cannot_be_is_told_and_others_go_on(
