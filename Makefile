@@ -10,7 +10,7 @@ ROUNDS ?= 200
 JOBS   ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup servers demo test check format bench bench-frontier bench-crawl bench-memory bench-sinks bench-history bench-clients bench-autoscaler chaos docs constraints clean
+.PHONY: help setup servers demo test check format bench bench-frontier bench-crawl bench-memory bench-sinks bench-history bench-clients bench-autoscaler bench-api chaos docs constraints clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,12 +66,16 @@ bench-autoscaler: setup  ## Simulate a day of the scaling policy, and draw it (d
 bench-clients: setup  ## Measure HTTP clients: CPU for each page, and whether they do what a crawler needs
 	@$(BIN)/python -m bench.clients $(ARGS)
 
+bench-api: setup servers  ## Ask the API with 200 clients beside a busy crawl: errors, time, memory, the verdict
+	@$(BIN)/python -m bench.api $(ARGS)
+
 chaos: setup servers  ## Kill, stop and cut for ROUNDS= rounds, and check that nothing is lost
 	@$(BIN)/python -m tests.chaos --rounds $(ROUNDS) $(ARGS)
 
-docs: setup  ## Write docs/settings.md from the settings and docs/cli.md from the commands
+docs: setup  ## Write docs/settings.md, docs/cli.md and docs/api.md from the code
 	$(BIN)/skitter settings --markdown > docs/settings.md
 	$(BIN)/skitter reference > docs/cli.md
+	$(BIN)/python -m skitter.api.reference > docs/api.md
 
 constraints: setup  ## Write constraints.txt from what is installed
 	scripts/constraints.sh $(BIN)/python > constraints.txt.new

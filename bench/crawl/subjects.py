@@ -83,6 +83,15 @@ SUBJECTS = (
     Subject("handmade", in_lines, module=_HANDMADE),
     Subject("skitter", in_rows, _FAST, _OURS, _ENGINE),
     Subject("skitter_follow_all", in_rows, _FAST, _OURS, _ENGINE, spider="pages_all"),
+    Subject(
+        "skitter_curl",
+        in_rows,
+        _FAST,
+        _OURS | {"SKITTER_FETCH__CLIENT": "curl"},
+        _ENGINE,
+        package="pycurl",
+        requirement="skitter[curl]",
+    ),
     Subject("handmade_two", in_lines, module=_HANDMADE, copies=2),
     Subject("skitter_two", in_rows, _FAST, _OURS, _ENGINE, copies=2),
 )

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 BATCH = 1_000
-NAMES = ("_id", "_url", "name", "price", "currency", "stock", "sku", "brand", "category", "rating")
+NAMES = (
+    *("_id", "_url", "name", "price", "currency", "stock", "sku", "brand", "category", "rating"),
+    "description",
+)
 _CHILD = (
     "import sys; from skitter.cli.main import app\n"
     "try: app(sys.argv[1:])\n"

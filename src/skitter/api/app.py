@@ -46,18 +46,12 @@ _PARTS = (jobs, bulk, events, items, hosts, dead, schedules, alerts, standing, k
 def make_app(services: Services) -> FastAPI:
     """The whole API on open services; whoever made them closes them."""
     settings = services.settings.api
-    app = FastAPI(
-        title="Skitter", docs_url=None, redoc_url=None, lifespan=_lifespan, redirect_slashes=False
-    )
+    app = bare_app()
     app.state.services = services
     app.state.begun = time.monotonic()
     app.state.exports = Exports(settings.max_exports)
     app.state.listeners = Listeners(services, most=settings.max_listeners)
     app.state.feed = Feed(services)
-    for part in _PARTS:
-        app.include_router(part.router)
-    problems.install(app)
-    schema.install(app)
     # The last one added is the outermost.
     app.add_middleware(Recording, audit=services.audit)
     answers = Answers(services.store, keep_s=settings.keep_answers_s)
@@ -65,6 +59,18 @@ def make_app(services: Services) -> FastAPI:
     app.add_middleware(Bounds, settings=settings)
     app.add_middleware(Guard, keys=services.keys, settings=settings)
     app.add_middleware(Envelope)
+    return app
+
+
+def bare_app() -> FastAPI:
+    """The routes and their document, without anything behind them."""
+    app = FastAPI(
+        title="Skitter", docs_url=None, redoc_url=None, lifespan=_lifespan, redirect_slashes=False
+    )
+    for part in _PARTS:
+        app.include_router(part.router)
+    problems.install(app)
+    schema.install(app, [part.router for part in _PARTS])
     return app
 
 

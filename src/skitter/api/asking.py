@@ -13,7 +13,7 @@ from skitter.errors import UnknownJob
 from skitter.services import Services
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from skitter.jobs.view import JobView
 
@@ -45,15 +45,16 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def _services(request: Request) -> Services:
+# All of these are async, although they wait for nothing: FastAPI runs others in threads.
+async def _services(request: Request) -> Services:
     services: Services = request.app.state.services
     return services
 
 
-def _needing(role: Role, *, everywhere: bool = False) -> Callable[[Request], Principal]:
+def _needing(role: Role, *, everywhere: bool = False) -> Callable[[Request], Awaitable[Principal]]:
     """everywhere: it concerns all projects, so that a key for one of them is not enough."""
 
-    def check(request: Request) -> Principal:
+    async def check(request: Request) -> Principal:
         who: Principal = request.state.principal
         if not who.role.covers(role):
             raise NotAllowed(key=who.key, role=who.role.value, needed=role.value)
@@ -62,6 +63,7 @@ def _needing(role: Role, *, everywhere: bool = False) -> Callable[[Request], Pri
             raise OtherProject(key=who.key, project=who.project, reason=reason)
         return who
 
+    check.needs = f"{role.value} of all projects" if everywhere else role.value  # type: ignore[attr-defined]
     return check
 
 

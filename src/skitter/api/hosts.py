@@ -51,6 +51,11 @@ class HostOut(Told):
     crawl_delay_ms: int
     robots_known_until_ms: int
     blocked: bool
+    delay_ms: int | None = None
+    """Its own policy, where there is one: delay, concurrency and budget."""
+    concurrency: int | None = None
+    budget: int | None = None
+    budget_ms: int | None = None
 
 
 class HostsOut(Told):

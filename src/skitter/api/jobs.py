@@ -37,32 +37,32 @@ Label = Annotated[
 State = Literal["queued", "running", "paused", "ended"]
 
 
-class Wanted:
-    """The filters of a listing, as query parameters."""
+async def _wanted(  # noqa: PLR0913, PLR0917 - each is a parameter of its own
+    who: Viewer,
+    state: State | None = None,
+    outcome: Filter = None,
+    spider: Filter = None,
+    project: Filter = None,
+    label: Label = None,
+    text: Filter = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> dict[str, Any]:
+    """The filters of a listing, from query parameters."""
+    name, _, value = (label or "").partition("=")
+    return {
+        "state": state,
+        "outcome": outcome,
+        "spider": spider,
+        "project": project_for(who, project),
+        "label": (name, value) if label else None,
+        "text": text,
+        "since": aware(since),
+        "until": aware(until),
+    }
 
-    def __init__(  # noqa: PLR0913, PLR0917 - each is a parameter of its own
-        self,
-        who: Viewer,
-        state: State | None = None,
-        outcome: Filter = None,
-        spider: Filter = None,
-        project: Filter = None,
-        label: Label = None,
-        text: Filter = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> None:
-        name, _, value = (label or "").partition("=")
-        self.fields: dict[str, Any] = {
-            "state": state,
-            "outcome": outcome,
-            "spider": spider,
-            "project": project_for(who, project),
-            "label": (name, value) if label else None,
-            "text": text,
-            "since": aware(since),
-            "until": aware(until),
-        }
+
+Wanted = Annotated[dict[str, Any], Depends(_wanted)]
 
 
 class PeekOut(Told):
@@ -91,19 +91,19 @@ async def submit_job(given: SubmissionIn, services: Served, who: Operator) -> Jo
 @router.get("")
 async def list_jobs(
     services: Served,
-    wanted: Annotated[Wanted, Depends()],
+    wanted: Wanted,
     after: Cursor = None,
     limit: Limit = 50,
 ) -> JobPageOut:
     """List jobs, the newest first, page by page."""
-    page = await services.jobs.list(**wanted.fields, after=after, limit=limit)
+    page = await services.jobs.list(**wanted, after=after, limit=limit)
     return JobPageOut(jobs=[job_out(job, whole=False) for job in page.jobs], next=page.next)
 
 
 @router.get("/count")
-async def count_jobs(services: Served, wanted: Annotated[Wanted, Depends()]) -> CountOut:
+async def count_jobs(services: Served, wanted: Wanted) -> CountOut:
     """How many jobs fit the filters, counted up to 10,000."""
-    count = await services.jobs.count(**wanted.fields)
+    count = await services.jobs.count(**wanted)
     return CountOut(count=count, at_least=count >= COUNTED)
 
 

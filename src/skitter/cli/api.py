@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skitter.cli.options import Sets
+from skitter.lab.run import run_fast
 from skitter.logs import setup_logs
 from skitter.settings import load_settings, parse_sets
 
@@ -44,7 +45,7 @@ def api(
     flags |= {f"api.{name}": _plain(value) for name, value in given.items() if value is not None}
     settings = load_settings(flags)
     setup_logs(settings.log)
-    asyncio.run(_until_told(settings))
+    run_fast(_until_told(settings))
 
 
 async def _until_told(settings: Settings) -> None:

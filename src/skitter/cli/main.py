@@ -17,32 +17,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from skitter import __version__
-from skitter.cli import (
-    alerts,
-    api,
-    backup,
-    crawl,
-    demo,
-    dlq,
-    doctor,
-    export,
-    history,
-    hosts,
-    init,
-    items,
-    jobs_submit,
-    keys,
-    lab,
-    orchestrator,
-    push,
-    quality,
-    quarantine,
-    recipe,
-    schedule,
-    status,
-    up,
-    worker,
-)
+from skitter.cli.commands import Commands
 from skitter.cli.options import Sets
 from skitter.cli.reference import render_reference
 from skitter.errors import SkitterError
@@ -50,37 +25,11 @@ from skitter.settings import load_with_origins, parse_sets
 from skitter.settings.listing import Row, list_settings, render_page, show
 
 app = typer.Typer(
+    cls=Commands,
     help="A distributed crawler that loses nothing and never hammers a site.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.add_typer(dlq.app, name="dlq")
-app.add_typer(hosts.app, name="hosts")
-app.add_typer(jobs_submit.app, name="jobs")
-app.add_typer(keys.app, name="keys")
-app.add_typer(lab.app, name="lab")
-app.add_typer(quality.app, name="quality")
-app.add_typer(quarantine.app, name="quarantine")
-app.add_typer(recipe.app, name="recipe")
-app.add_typer(alerts.app, name="alerts")
-app.add_typer(orchestrator.app, name="orchestrator")
-app.add_typer(schedule.app, name="schedule")
-app.command()(api.api)
-app.command()(backup.backup)
-app.command()(backup.restore)
-app.command()(crawl.crawl)
-app.command()(demo.demo)
-app.command()(doctor.doctor)
-app.command()(export.export)
-app.command()(export.finalise)
-app.command()(history.history)
-app.command()(init.init)
-app.command()(items.items)
-app.command()(push.push)
-app.command()(status.status)
-app.command()(up.up)
-app.command()(worker.worker)
-app.command()(worker.workers)
 
 
 def main() -> None:

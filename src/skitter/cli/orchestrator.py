@@ -8,11 +8,13 @@ import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
+import structlog
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from skitter.cli.options import Sets
+from skitter.errors import ServerUnavailable
 from skitter.logs import setup_logs
 from skitter.orchestrator.health import orchestrator_health
 from skitter.orchestrator.orchestrator import Orchestrator
@@ -24,6 +26,10 @@ from skitter.worker.health import serving_health
 
 if TYPE_CHECKING:
     from skitter.services import Services
+
+log = structlog.get_logger(__name__)
+
+PAUSE_S = 1.0
 
 app = typer.Typer()
 
@@ -81,8 +87,15 @@ async def _run(settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, main.cancel if main else bool)
     with suppress(asyncio.CancelledError):
-        async with open_services(settings) as services:
-            await _serve(services)
+        while True:
+            try:
+                async with open_services(settings) as services:
+                    await _serve(services)
+            except ServerUnavailable as error:
+                if error.waited_s + PAUSE_S < settings.redis.patience_s:
+                    raise  # waiting cannot help, as with a password that is refused
+                log.warning("still no server", server=error.server, reason=error.reason)
+            await asyncio.sleep(PAUSE_S)
 
 
 async def _serve(services: Services) -> None:

@@ -34,16 +34,14 @@ _EXAMPLE = re.compile(r"\n*Examples?:\s*", re.MULTILINE)
 
 def render_reference(app: typer.Typer) -> str:
     """The page."""
-    root: Any = get_command(app)
-    parts = [HEAD, *(part for name in sorted(root.commands) for part in _of(root, name))]
+    found = _commands(app)
+    parts = [HEAD, *(part for name in sorted(found) for part in _of(name, found[name]))]
     return "\n".join(parts)
 
 
 def commands(app: typer.Typer) -> Iterator[tuple[str, Any]]:
     """Every command by its whole name, those of groups included."""
-    root: Any = get_command(app)
-    for name in sorted(root.commands):
-        command = root.commands[name]
+    for name, command in sorted(_commands(app).items()):
         inner: dict[str, Any] = getattr(command, "commands", {})
         if not inner or getattr(command, "invoke_without_command", False):
             yield name, command
@@ -51,8 +49,12 @@ def commands(app: typer.Typer) -> Iterator[tuple[str, Any]]:
             yield f"{name} {each}", inner[each]
 
 
-def _of(root: Any, name: str) -> Iterator[str]:
-    command = root.commands[name]
+def _commands(app: typer.Typer) -> dict[str, Any]:
+    root: Any = get_command(app)
+    return {name: root.get_command(None, name) for name in root.list_commands(None)}
+
+
+def _of(name: str, command: Any) -> Iterator[str]:
     if command.hidden:
         return
     yield f"## skitter {name}\n"

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from skitter.frontier.frontier import Frontier
 
-BANDS = "123"
-PAGE, MOST_HOSTS = 200, 20_000
+PAGE, MOST_HOSTS, MOST_PARKED = 200, 20_000, 5_000
 
 
 @dataclass(slots=True)
@@ -47,14 +46,11 @@ async def waiting_by_host(frontier: Frontier, job: str) -> dict[str, Waiting]:
 async def _queues(frontier: Frontier, job: str) -> AsyncIterator[tuple[str, int, int]]:
     record = await frontier.jobs.record(job)
     for shard in record.shards:
-        for lane in ("", *(band + record.job.lane for band in BANDS)):
-            first = 0
-            while first < MOST_HOSTS:
-                seen, *flat = await frontier.shards.run(
-                    shard, "queues", record.no, lane, first, PAGE if lane else MOST_HOSTS
-                )
-                for at in range(0, len(flat), 3):
-                    yield flat[at].decode(), int(float(flat[at + 1])), int(flat[at + 2])
-                first += PAGE
-                if int(seen) < PAGE:
-                    break
+        first, seen = 0, PAGE
+        while seen == PAGE and first < MOST_HOSTS:
+            number, *flat = await frontier.shards.run(
+                shard, "queues", record.no, record.job.lane, first, PAGE, MOST_PARKED
+            )
+            for at in range(0, len(flat), 3):
+                yield flat[at].decode(), int(float(flat[at + 1])), int(flat[at + 2])
+            first, seen = first + PAGE, int(number)

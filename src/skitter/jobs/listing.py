@@ -2,6 +2,7 @@
 
 Each filter has an index in the order of the listing, and a page goes on from the last job of the
 one before (a keyset), so that a page costs the same wherever it is and however long the history.
+Words are walked by hand (`word_walk`): a planner that knows too little of them reads them all.
 """
 
 from __future__ import annotations
@@ -13,16 +14,19 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, literal, select, tuple_
 
 from skitter.jobs.rows import LISTED, label_word, to_ms, view_of_row, words_of
+from skitter.jobs.word_walk import walk
 from skitter.service_errors import BadCursor
-from skitter.store.tables_jobs import job_words, jobs
+from skitter.store.tables_jobs import job_totals, jobs
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, Select
+    from sqlalchemy import Connection, Select
 
     from skitter.jobs.view import JobView
 
 COUNTED = 10_000
-_MOST_ROWS = 1000
+MOST_ROWS = 1000
+MOST_LOOKED = 5_000
+NO_WORD = " "  # no job has it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +46,19 @@ class Filters:
     since: datetime | None = None
     until: datetime | None = None
 
+    def words(self) -> list[str] | None:
+        """The words that a job must have, its label among them; None if none are asked for."""
+        if self.text is None and self.label is None:
+            return None
+        found = words_of(self.text) if self.text is not None else []
+        if self.text is not None and not found:
+            return [NO_WORD]
+        return list(dict.fromkeys([label_word(*self.label), *found] if self.label else found))
+
+    def known_to_totals(self) -> bool:
+        """Whether only what totals are kept of is asked for."""
+        return not (self.spider or self.since or self.until)
+
     def fit(self, view: JobView) -> bool:
         """Whether a job that has changed since it was found is still wanted."""
         return (not self.state or view.state == self.state) and (
@@ -49,24 +66,72 @@ class Filters:
         )
 
 
-def find_jobs(
-    connection: Connection, filters: Filters, *, after: str | None, limit: int
-) -> list[JobView]:
+@dataclass(frozen=True)
+class Found:
+    """Jobs of a page, and the place to go on from; None at the end."""
+
+    jobs: list[JobView]
+    next: str | None
+
+
+def find_jobs(connection: Connection, filters: Filters, *, after: str | None, limit: int) -> Found:
     """The newest jobs that fit, or those that come after a place."""
-    query, time, key = _filtered(filters, select(*LISTED))
-    if after is not None:
-        created_ms, job = read_cursor(after)
-        query = query.where(tuple_(time, key) < tuple_(literal(created_ms), literal(job)))
-    query = query.order_by(time.desc(), key.desc()).limit(min(limit, _MOST_ROWS))
-    return [view_of_row(row) for row in connection.execute(query)]
+    place = read_cursor(after) if after is not None else None
+    limit = min(limit, MOST_ROWS)
+    words = filters.words()
+    if words is not None:
+        return find_by_words(connection, filters, words, (place, limit))
+    query = fitting(filters, select(*LISTED))
+    if place:
+        query = query.where(tuple_(jobs.c.created_ms, jobs.c.id) < tuple_(*map(literal, place)))
+    query = query.order_by(jobs.c.created_ms.desc(), jobs.c.id.desc()).limit(limit + 1)
+    views = [view_of_row(row) for row in connection.execute(query)]
+    return Found(views[:limit], cursor_of(views[limit - 1]) if len(views) > limit else None)
+
+
+def find_by_words(
+    connection: Connection,
+    filters: Filters,
+    words: list[str],
+    page: tuple[tuple[int, str] | None, int],
+) -> Found:
+    """A page of jobs that have all these words. It may be short, and yet not the last."""
+    place, limit = page
+    found: list[JobView] = []
+    for looked in walk(connection, filters, words, place):
+        rows = connection.execute(select(*LISTED).where(jobs.c.id.in_(looked.ids))).all()
+        views = {row.id: view_of_row(row) for row in rows}
+        found += [views[job] for job in looked.ids if job in views]
+        if len(found) > limit:
+            return Found(found[:limit], cursor_of(found[limit - 1]))
+        if looked.total >= MOST_LOOKED:
+            return Found(found, f"{looked.last[0]}~{looked.last[1]}")
+    return Found(found, None)
 
 
 def count_jobs(connection: Connection, filters: Filters) -> int:
-    """How many fit, counted up to a bound."""
-    query, _, _ = _filtered(filters, select(literal(1).label("one")))
-    return connection.execute(
-        select(func.count()).select_from(query.limit(COUNTED).subquery())
-    ).scalar_one()
+    """How many fit, counted up to a bound; from the totals, where they know."""
+    words = filters.words()
+    if words is not None:
+        counted = 0
+        for looked in walk(connection, filters, words, None):
+            counted += len(looked.ids)
+            if looked.total >= COUNTED:
+                break
+        return min(counted, COUNTED)
+    if filters.known_to_totals():
+        return min(_total(connection, filters), COUNTED)
+    query = fitting(filters, select(literal(1).label("one")))
+    counting = select(func.count()).select_from(query.limit(COUNTED).subquery())
+    return connection.execute(counting).scalar_one()
+
+
+def _total(connection: Connection, filters: Filters) -> int:
+    query = select(func.sum(job_totals.c.number))
+    for name in ("state", "outcome", "project"):
+        if (value := getattr(filters, name)) is not None:
+            query = query.where(job_totals.c[name] == value)
+    return int(connection.execute(query).scalar() or 0)
 
 
 def cursor_of(view: JobView) -> str:
@@ -81,32 +146,13 @@ def read_cursor(text: str) -> tuple[int, str]:
     return int(ms), job
 
 
-def _filtered(
-    filters: Filters, query: Select[Any]
-) -> tuple[Select[Any], ColumnElement[Any], ColumnElement[Any]]:
-    """The query with its filters, and the columns that order it.
-
-    Words come first: their index is in the order of the listing too, and is the narrower one.
-    """
-    time: ColumnElement[Any] = jobs.c.created_ms
-    key: ColumnElement[Any] = jobs.c.id
-    words = words_of(filters.text) if filters.text is not None else []
-    if filters.label:
-        words.insert(0, label_word(*filters.label))
-    for number, word in enumerate(dict.fromkeys(words)):
-        found = job_words.alias(f"word{number}")
-        query = query.join(found, (found.c.job == key) & (found.c.created_ms == time))
-        query = query.where(found.c.word == word)
-        if number == 0:
-            query = query.where(jobs.c.id == found.c.job)
-            time, key = found.c.created_ms, found.c.job
-    if filters.text is not None and not words:
-        query = query.where(literal(1) == literal(0))
+def fitting(filters: Filters, query: Select[Any]) -> Select[Any]:
+    """A query of jobs with the filters that are columns of theirs."""
     for name in ("state", "outcome", "spider", "project"):
         if (value := getattr(filters, name)) is not None:
             query = query.where(jobs.c[name] == value)
     if filters.since:
-        query = query.where(time >= to_ms(filters.since))
+        query = query.where(jobs.c.created_ms >= to_ms(filters.since))
     if filters.until:
-        query = query.where(time < to_ms(filters.until))
-    return query, time, key
+        query = query.where(jobs.c.created_ms < to_ms(filters.until))
+    return query

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from skitter.errors import JobEnded, UnknownJob
 from skitter.frontier import Request
 from skitter.jobs.hints import hint_of
-from skitter.jobs.listing import Filters, count_jobs, cursor_of, find_jobs, read_cursor
+from skitter.jobs.listing import Filters, count_jobs, find_jobs, read_cursor
 from skitter.jobs.projection import Projection
 from skitter.jobs.pushing import PUSHING, Push, Tally, held_open
 from skitter.jobs.retrying import copy_failed, discard_failed, replay_failed
@@ -126,12 +126,10 @@ class Jobs:
             read_cursor(after)
         await self._projection.catch_up()
         found = await self._store.read(
-            lambda rows: find_jobs(rows, wanted, after=after, limit=limit + 1)
+            lambda rows: find_jobs(rows, wanted, after=after, limit=limit)
         )
-        page = found[:limit]
-        shown = await self._refresh(page)
-        following = cursor_of(page[-1]) if len(found) > limit else None
-        return JobPage([view for view in shown if wanted.fit(view)], following)
+        shown = await self._refresh(found.jobs)
+        return JobPage([view for view in shown if wanted.fit(view)], found.next)
 
     async def count(self, **filters: Any) -> int:
         """How many jobs fit, counted up to 10,000: that many may be more."""

@@ -124,7 +124,12 @@ def read_history(
 def write_tick(connection: Connection, tick: Tick, *, now: datetime) -> None:
     """What became of a tick."""
     where = and_(ticks.c.schedule == tick.schedule, ticks.c.at_ms == ms_of(tick.at))
-    values = {"state": tick.state, "note": tick.note[:500], "changed_ms": ms_of(now)}
+    values = {
+        "state": tick.state,
+        "job": tick.job,
+        "note": tick.note[:500],
+        "changed_ms": ms_of(now),
+    }
     connection.execute(update(ticks).where(where).values(values))
 
 

@@ -2,7 +2,8 @@
 
 The job's id is made of the schedule and the tick. A leader that died between the claim and the
 submission, or in the middle of the seeds, is completed by the next: a job that stands under that
-id is this tick's, and is given its seeds again, which are known by then or are not.
+id is this tick's, and is given what it lacks of its seeds. One that was given up before it had any
+(its submitter died before the store knew of them) has nothing in it, and is made once more.
 """
 
 from __future__ import annotations
@@ -15,13 +16,12 @@ from typing import TYPE_CHECKING
 import structlog
 
 from skitter.errors import FrontierError, JobEnded, SkitterError, UnknownJob
-from skitter.frontier import Request
 from skitter.jobs.submission import Submission
 from skitter.orchestrator.schedule_rows import read_ticks, write_tick
 from skitter.service_errors import JobStands, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable
 
     from skitter.frontier import Frontier
     from skitter.jobs.service import Jobs
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+AGAIN = "-again"
 MOST_WAITING = 10
 MOST_LIVE = 100
 
@@ -65,11 +66,14 @@ class Ticking:
         return settled
 
     async def _settle(self, schedule: Schedule, tick: Tick) -> Tick:
-        submission = Submission.from_json(schedule.job | {"id": tick.job})
         standing = await self._standing(tick.job)
+        if standing is not None and _is_stillborn(standing):
+            tick = replace(tick, job=tick.job + AGAIN)
+            standing = await self._standing(tick.job)
         if standing is not None:
-            await self._complete(standing, submission)
+            await self._complete(standing)
             return replace(tick, state="submitted")
+        submission = Submission.from_json(schedule.job | {"id": tick.job})
         if not tick.manual:
             earlier = await self._live_before(schedule, tick)
             if earlier and schedule.overlap == "skip":
@@ -91,7 +95,7 @@ class Ticking:
                 raise
             standing = await self._standing(error.job)
             if standing:
-                await self._complete(standing, submission)
+                await self._complete(standing)
 
     async def _standing(self, job: str) -> JobView | None:
         try:
@@ -99,17 +103,14 @@ class Ticking:
         except UnknownJob:
             return None
 
-    async def _complete(self, standing: JobView, submission: Submission) -> None:
-        """Queue what whoever submitted it may not have come to."""
-        if standing.ended:
-            return
-        with suppress(JobEnded):
-            if not submission.seeds:
-                await self._frontier.add([Request.start(standing.id)])
-                await self._frontier.jobs.release_hold(standing.id)
-                return
-            await self._jobs.add_seeds(standing.id, _each(submission.seeds))
-            await self._frontier.jobs.release_hold(standing.id)
+    async def _complete(self, standing: JobView) -> None:
+        """Queue what whoever submitted it did not come to; the projector does it later if need be.
+
+        (While the dead one's hold on the seeds counts, nobody knows that it is dead.)
+        """
+        if not standing.ended:
+            with suppress(JobEnded, UnknownJob):
+                await self._jobs.resume_seeding(standing.id)
 
     async def _live_before(self, schedule: Schedule, tick: Tick) -> list[str]:
         """Jobs of earlier ticks that have not ended."""
@@ -145,6 +146,5 @@ class Ticking:
                 await self._jobs.stop(job)
 
 
-async def _each(urls: Iterable[str]) -> AsyncIterator[str]:
-    for url in urls:
-        yield url
+def _is_stillborn(job: JobView) -> bool:
+    return job.outcome == "failed" and job.figures.accepted == 0 and not job.id.endswith(AGAIN)

@@ -90,13 +90,21 @@ class PostgresSink:
 
     async def _write(self, rows: list[Row]) -> None:
         connection = await self._connected()
-        for shape in self._declared.take():
-            await self._views.make(connection, shape)
+        await self._make_views(connection)
         async with connection.transaction(), connection.cursor() as cursor:
             async with cursor.copy(self._statements.copy) as copy:
                 for row in rows:
                     await copy.write_row(postgres_rows.staged(row))
             await cursor.execute(self._statements.upsert)
+
+    async def _make_views(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        shapes = self._declared.take()
+        try:
+            for shape in shapes:
+                await self._views.make(connection, shape)
+        except BaseException:  # the connection is gone: on the next one, then
+            self._declared.give_back(shapes)
+            raise
 
     async def _connected(self) -> psycopg.AsyncConnection[Any]:
         """The connection, made anew if there is none that works."""

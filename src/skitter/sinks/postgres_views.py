@@ -65,9 +65,9 @@ class Views:
                     await connection.execute(LOCK)
                     await self._make(connection, shape)
         except psycopg.Error as error:
-            tell_failure(shape, error)
             if connection.closed:
                 raise
+            tell_failure(shape, error)
 
     async def _known(self, connection: Connection, shape: Shape) -> dict[str, str]:
         rows = await connection.execute(self._known_statement, (shape.kind,))

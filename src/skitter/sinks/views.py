@@ -56,6 +56,10 @@ class Declared:
         new, self._new = self._new, []
         return new
 
+    def give_back(self, shapes: Sequence[Shape]) -> None:
+        """To be taken again: nothing came of them."""
+        self._new += shapes
+
 
 def view_name(kind: str) -> str:
     """`Product` is in `products`, `JobOffer` in `job_offers`, `Category` in `categories`."""

@@ -15,8 +15,8 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 
-from skitter.engine.aiohttp_fetcher import AiohttpFetcher
 from skitter.engine.fetcher import Asked
+from tests.integration.engine.fetchers import FETCHERS, make_fetcher
 from tests.wait import wait_until_async
 
 if TYPE_CHECKING:
@@ -42,6 +42,12 @@ class Reception:
 
     def part(self, _data: bytes, received: int) -> bool:
         return received < self._most
+
+    def crowded(self) -> bool:
+        return False
+
+    async def room(self) -> None:
+        """There is always some."""
 
 
 class Server:
@@ -101,16 +107,9 @@ async def serving() -> AsyncIterator[Server]:
         await asyncio.gather(*told.tasks, return_exceptions=True)
 
 
-@pytest.fixture(params=["aiohttp", "curl"])
+@pytest.fixture(params=FETCHERS)
 async def fetcher(request: pytest.FixtureRequest) -> AsyncIterator[Any]:
-    made: Any
-    if request.param == "aiohttp":
-        made = AiohttpFetcher(resolve=["*.here=127.0.0.1"])
-    else:
-        pytest.importorskip("pycurl", reason="the extra curl is not installed")
-        from skitter.engine.curl_fetcher import CurlFetcher  # noqa: PLC0415
-
-        made = CurlFetcher(resolve=["*.here=127.0.0.1"])
+    made = make_fetcher(request.param, resolve=["*.here=127.0.0.1"])
     yield made
     await made.close()
 

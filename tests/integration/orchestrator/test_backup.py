@@ -33,7 +33,8 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 SKITTER = Path(sys.executable).parent / "skitter"
 ROOT = Path(__file__).parents[3]
-SPEC = WebSpec(hosts=40, pages=15, delays_ms=(100, 300), latency_ms=(5, 50))
+SPEC = WebSpec(hosts=40, pages=25, delays_ms=(300, 600), latency_ms=(5, 50))
+PAGES = 40 * 25
 
 
 class Site:
@@ -127,14 +128,16 @@ async def test_a_busy_crawl_that_was_deleted_ends_with_everything(
                 Submission(spider="links", id="j", args={"seeds": lab.url(0)})
             )
             await _pages(services, 120)
-            made = await asyncio.to_thread(site.run, "backup", str(tmp_path / "copy"))
+            made = await backup(services, tmp_path / "copy")
             at_backup = await services.frontier.stats.job("j")
+            assert at_backup.pages < PAGES - 200
             await _pages(services, at_backup.pages + 60)  # what is done since is lost
         site.kill_all()
         await wait_until_async(lambda: not _running(site.data), what="the server is gone")
         shutil.rmtree(site.data)
         done = await asyncio.to_thread(site.run, "restore", str(tmp_path / "copy"))
-        assert done["keys"] == made["keys"] > 40
+        assert done["keys"] == made.keys > 40
+        assert made.pause_s < 5
         site.start("worker", "--spiders", "tests.integration.worker.spiders")
         async with open_services(site.settings(), guest=True) as services:
             await _ended(services)
@@ -147,8 +150,11 @@ async def test_a_busy_crawl_that_was_deleted_ends_with_everything(
     assert verdict.coverage
     assert verdict.coverage.share == 1.0
     assert verdict.polite
-    assert stats.pages == 40 * 15
-    assert len({item.data["url"] for item in read_items(site.given["items.sink"], job="j")}) == 601
+    assert stats.pages == PAGES
+    assert (
+        len({item.data["url"] for item in read_items(site.given["items.sink"], job="j")})
+        == PAGES + 1
+    )
     # At most what was done since the backup, and what was in hand then, is done again.
     assert verdict.duplicates.count <= 60 + 2 * 256
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skitter.errors import UnknownJob
+from skitter.jobs.submission import Submission
 from skitter.orchestrator.errors import BadSchedule, ScheduleStands, Superseded, UnknownSchedule
 from skitter.orchestrator.schedule import Overlap, Schedule
 from skitter.orchestrator.schedule_files import ScheduleFiles
@@ -124,6 +125,21 @@ async def test_what_was_missed_is_told_and_the_last_of_it_run(
     await services.schedules.add(HOURLY)
     await hours.at(5.5)
     assert await hours.states() == ["missed"] * 5 + ["submitted"]
+
+
+async def test_a_job_that_was_given_up_before_it_had_anything_is_made_once_more(
+    services: Services, hours: Hours
+) -> None:
+    await services.schedules.add(ON_PAGES)
+    job = Submission.from_json(ON_PAGES.job | {"id": hours.job(0)}).job(hours.job(0))
+    await services.frontier.jobs.create(job)
+    await services.frontier.jobs.stop(job.id, outcome="failed")
+    await hours.at(0.001)
+    [tick] = await services.schedules.history("prices")
+    assert (tick.state, tick.job) == ("submitted", hours.job(0) + "-again")
+    assert (await services.jobs.show(tick.job)).figures.accepted == 2
+    await hours.at(0.002)
+    assert await hours.states() == ["submitted"]
 
 
 class Crash(Exception):

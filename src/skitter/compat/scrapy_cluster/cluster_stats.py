@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 FED, ACTED = "fed", "acted"
 MOST_JOBS, MOST_DOMAINS = 1_000, 1_000
+_PARTS = {
+    "crawler": ("spiders", "machines", "queues"),
+    "spider": ("spiders",),
+    "machine": ("machines",),
+    "queue": ("queues",),
+}
 
 
 class ClusterStats:
@@ -37,16 +43,14 @@ class ClusterStats:
             return {
                 "kafka-monitor": await self._monitor(FED),
                 "redis-monitor": await self._monitor(ACTED),
-                "crawler": await self._crawler(),
+                "crawler": await self._crawler(_PARTS["crawler"]),
                 "rest": {"nodes": self._nodes()},
             }
         if which in ("kafka-monitor", "redis-monitor"):
             return await self._monitor(FED if which == "kafka-monitor" else ACTED)
         if which == "rest":
             return {"nodes": self._nodes()}
-        crawler = await self._crawler()
-        wanted = {"spider": "spiders", "machine": "machines", "queue": "queues"}.get(which)
-        return {wanted: crawler[wanted]} if wanted else crawler
+        return await self._crawler(_PARTS[which])
 
     async def _monitor(self, part: str) -> dict[str, Any]:
         """Messages by their handlers, in windows of time; `fail` only where there was one."""
@@ -62,13 +66,17 @@ class ClusterStats:
                 plugins[handler] = windows
         return found
 
-    async def _crawler(self) -> dict[str, Any]:
+    async def _crawler(self, parts: tuple[str, ...]) -> dict[str, Any]:
+        """Only what is asked for: to go through all queues takes a while."""
+        found: dict[str, Any] = {}
         workers = await self._frontier.workers.list()
-        return {
-            "spiders": await self._spiders(workers),
-            "machines": _machines(workers),
-            "queues": await self._queues(),
-        }
+        if "spiders" in parts:
+            found["spiders"] = await self._spiders(workers)
+        if "machines" in parts:
+            found["machines"] = _machines(workers)
+        if "queues" in parts:
+            found["queues"] = await self._queues()
+        return found
 
     async def _spiders(self, workers: list[dict[str, Any]]) -> dict[str, Any]:
         running: Counter[str] = Counter()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy.exceptions import DownloadTimeoutError
 
-from skitter.engine.aiohttp_fetcher import AiohttpFetcher
 from skitter.engine.fetcher import Asked
 from skitter.engine.verdicts import NotSent
+from tests.integration.engine.fetchers import FETCHERS, make_fetcher
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
@@ -68,8 +68,8 @@ class Taking:
 
 
 @asynccontextmanager
-async def opened() -> AsyncIterator[tuple[Site, AiohttpFetcher]]:
-    site, fetcher = Site(), AiohttpFetcher()
+async def opened(name: str) -> AsyncIterator[tuple[Site, Any]]:
+    site, fetcher = Site(), make_fetcher(name)
     server = await asyncio.start_server(site.serve, "127.0.0.1", 0)
     site.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
     try:
@@ -80,8 +80,11 @@ async def opened() -> AsyncIterator[tuple[Site, AiohttpFetcher]]:
         await asyncio.wait_for(asyncio.gather(*filter(None, site.serving)), 5)
 
 
-async def test_leave_is_asked_when_the_connection_is_there_and_before_the_first_byte() -> None:
-    async with opened() as (site, fetcher):
+@pytest.mark.parametrize("name", FETCHERS)
+async def test_leave_is_asked_of_a_connection_before_the_first_byte(
+    name: str,
+) -> None:
+    async with opened(name) as (site, fetcher):
         asked_at: list[bytes] = []
 
         def may_send() -> bool:
@@ -95,8 +98,9 @@ async def test_leave_is_asked_when_the_connection_is_there_and_before_the_first_
     assert site.heard == b""
 
 
-async def test_a_kept_connection_needs_leave_too() -> None:
-    async with opened() as (site, fetcher):
+@pytest.mark.parametrize("name", FETCHERS)
+async def test_a_kept_connection_needs_leave_too(name: str) -> None:
+    async with opened(name) as (site, fetcher):
         await fetcher.fetch(Asked("GET", site.url, []), Taking())
         said = site.heard
         with pytest.raises(NotSent):
@@ -104,15 +108,17 @@ async def test_a_kept_connection_needs_leave_too() -> None:
     assert site.heard == said
 
 
-async def test_time_stands_still_while_a_body_waits_for_room() -> None:
-    async with opened() as (site, fetcher):
+@pytest.mark.parametrize("name", FETCHERS)
+async def test_time_stands_still_while_a_body_waits_for_room(name: str) -> None:
+    async with opened(name) as (site, fetcher):
         asked = Asked("GET", site.url, [], timeout_s=TIMEOUT_S)
         answer = await fetcher.fetch(asked, Taking(wait_s=2 * TIMEOUT_S))
     assert answer.body == BODY
 
 
-async def test_time_runs_otherwise() -> None:
-    async with opened() as (site, fetcher):
+@pytest.mark.parametrize("name", FETCHERS)
+async def test_time_runs_otherwise(name: str) -> None:
+    async with opened(name) as (site, fetcher):
         site.answers = False
         with pytest.raises(DownloadTimeoutError):
             await fetcher.fetch(Asked("GET", site.url, [], timeout_s=TIMEOUT_S), Taking())
