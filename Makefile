@@ -27,7 +27,7 @@ $(STAMP): pyproject.toml constraints.txt
 servers:  # the servers that tests run on
 	@scripts/servers.sh
 
-demo: setup  ## Crawl a small web on this machine, and show what its referee saw
+demo: setup  ## Crawl demo shops and an exchange on this machine; items, prices, the referee's verdict
 	@$(BIN)/skitter demo $(ARGS)
 
 test: setup servers  ## Run all tests, JOBS= at a time (ARGS= goes to pytest)
@@ -82,5 +82,5 @@ constraints: setup  ## Write constraints.txt from what is installed
 	mv constraints.txt.new constraints.txt
 
 clean:  ## Remove all that make has made
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis
+	rm -rf $(VENV) build dist skitter-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

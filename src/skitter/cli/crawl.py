@@ -37,7 +37,7 @@ from skitter.cli.job_options import (
 )
 from skitter.cli.local_lab import local_lab
 from skitter.cli.options import Json, Sets
-from skitter.cli.project_spiders import crew_for, project_spiders
+from skitter.cli.project_spiders import crew_for, judged_spiders, project_spiders
 from skitter.cli.screens import screen
 from skitter.cli.target import Asked, Target, target_of
 from skitter.jobs.submission import Submission
@@ -174,7 +174,7 @@ def _finish(order: Order) -> int:
             settings=settings,
             submission=order.submission,
             crew=crew_for(order.target),
-            spiders=project_spiders,
+            spiders=judged_spiders,
             screen=shown,
         )
         # Not on uvloop, which cannot put children in process groups of their own.

@@ -67,7 +67,9 @@ async def crawl(order: Order) -> Ended:
         tending(services.frontier, tick_s=settings.frontier.caretaker_tick_s),
     ):
         job, resumed = await stand(services, order.submission)
-        order.screen.say(f"{'Going on with' if resumed else 'Crawling'} {job}")
+        order.screen.say(
+            f"Going on with {job}; --new begins anew" if resumed else f"Crawling {job}"
+        )
         supervisor = supervisor_of(settings, services.frontier, plan=plan, crew=order.crew)
         running = _Running(services, order, supervisor, job=job, new=not resumed)
         return replace(await running.run(), resumed=resumed)

@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import structlog
+
 from skitter.errors import NoSpiders
 from skitter.worker.orders import Restriction
 from skitter.worker.run import Crew, find_project
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from skitter.cli.target import Target
+
+log = structlog.get_logger(__name__)
 
 SHIPPED = "skitter.spiders"
 
@@ -29,20 +33,36 @@ def in_project() -> bool:
 
 def project_spiders() -> Mapping[str, type[Any]]:
     """Their classes by name; none where there is no project. Its code is loaded for it, once."""
-    return _loaded(shipped=False) if in_project() else {}
+    return _loaded() if in_project() else {}
 
 
-def spider_classes() -> Mapping[str, type[Any]]:
-    """The same, and those that come with Skitter."""
-    return _loaded(shipped=True)
+def judged_spiders() -> Mapping[str, type[Any]]:
+    """Those whose gates count: Skitter's own, and the project's where it loads.
+
+    What does not load has been told of by those who were to run it.
+    """
+    try:
+        own = project_spiders()
+    except Exception as error:  # noqa: BLE001 - it is the project's own code
+        log.warning("the project's gates are not known", error=str(error))
+        own = {}
+    return _shipped() | dict(own)
 
 
 @cache
-def _loaded(*, shipped: bool) -> Mapping[str, type[Any]]:
+def _shipped() -> dict[str, type[Any]]:
+    from skitter.spiders.ecommerce import EcommerceSpider  # noqa: PLC0415 - loads Scrapy
+    from skitter.spiders.finance import FinanceSpider  # noqa: PLC0415 - the same
+
+    return {spider.name: spider for spider in (EcommerceSpider, FinanceSpider)}
+
+
+@cache
+def _loaded() -> Mapping[str, type[Any]]:
     from skitter.worker.project import Project, load_settings  # noqa: PLC0415 - loads Scrapy
 
     project = Project(load_settings())
-    project.load(() if in_project() else (SHIPPED,), shipped=shipped)
+    project.load()
     return project.spiders
 
 

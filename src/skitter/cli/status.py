@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +21,8 @@ from skitter.cli.overview import Overview, look
 from skitter.cli.status_view import draw_status, status_line
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from rich.console import RenderableType
 
     from skitter.frontier import Frontier
@@ -50,13 +53,21 @@ def status(
     screen = Screen(console, debug=debug, as_json=as_json)
 
     async def question(frontier: Frontier) -> None:
-        if not watch:
-            await screen.show(frontier)
+        if watch:
+            await _until_signal(screen.go_on(frontier, every_s))
         else:
-            await screen.go_on(frontier, every_s)
+            await screen.show(frontier)
 
-    with suppress(KeyboardInterrupt):
-        ask(sets, question)
+    ask(sets, question)
+
+
+async def _until_signal(work: Coroutine[Any, Any, None]) -> None:
+    """Signals are asked for: where SIGINT is ignored, as in scripts, nobody else would see it."""
+    watching = asyncio.create_task(work)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, watching.cancel)
+    with suppress(asyncio.CancelledError):
+        await watching
 
 
 class Screen:

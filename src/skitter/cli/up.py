@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from skitter.cli.options import Json, Sets
-from skitter.cli.project_spiders import crew_for_all, in_project, spider_classes
+from skitter.cli.project_spiders import crew_for_all, in_project, judged_spiders
 from skitter.logs import setup_logs
 from skitter.settings import load_settings, parse_sets
 
@@ -52,7 +52,7 @@ def up(
 def _run(settings: Settings, *, scaling: bool, as_json: bool) -> int:
     from skitter.cli.standing_up import Orders, stand_up  # noqa: PLC0415 - loads all services
 
-    orders = Orders(settings, crew_for_all(), spider_classes, scaling)
+    orders = Orders(settings, crew_for_all(), judged_spiders, scaling)
     tell = _tell_machines if as_json else _tell_people
     return asyncio.run(stand_up(orders, tell=tell))
 

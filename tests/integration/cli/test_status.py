@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import pty
+import re
+import select
 import signal
+import struct
 import subprocess
+import termios
 from typing import TYPE_CHECKING
+
+import pytest
 
 from tests.integration.cli.commands import SKITTER
 from tests.wait import wait_until
@@ -84,3 +93,37 @@ def test_watching_prints_lines_where_there_is_no_terminal(
             process.kill()
         first = out.read_text().splitlines()[0]
         assert json.loads(first)["pending"] == 3 if flags else "3 URLs pending" in first
+
+
+@pytest.mark.parametrize("colour", [True, False])
+def test_a_terminal_is_drawn_on(commands: Commands, colour: bool) -> None:
+    work(commands)
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    env = os.environ | {"TERM": "xterm-256color"}
+    env = {name: value for name, value in env.items() if name not in ("NO_COLOR", "COLUMNS")}
+    process = subprocess.Popen(
+        [SKITTER, "status", "--watch", "--every", "0.2", *commands.sets],
+        stdin=theirs,
+        stdout=theirs,
+        env=env if colour else env | {"NO_COLOR": "1"},
+    )
+    seen = b""
+
+    def drawn() -> bool:
+        nonlocal seen
+        if select.select([ours], [], [], 0)[0]:
+            seen += os.read(ours, 65536)
+        return b"w1" in seen
+
+    try:
+        wait_until(drawn, timeout_s=60, what="the worker is on the screen")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        os.close(theirs)
+        os.close(ours)
+    assert b"URLs pending" in seen
+    assert b"\x1b[?1049h" in seen  # a screen of its own: what was there comes back
+    assert (re.search(rb"\x1b\[[0-9;]*3[0-7]m", seen) is not None) is colour
