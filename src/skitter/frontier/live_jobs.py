@@ -21,7 +21,7 @@ from skitter.frontier.keys import shard_of_job
 from skitter.frontier.shards import as_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from skitter.frontier.shards import Shards
 
@@ -80,20 +80,19 @@ class LiveJobs:
 
         It is held open for a minute, or until `release_hold(job)`: time to add its seeds.
         """
-        await self.create(job, hold_ms=hold_ms)
+        await self.create(job, holds={SUBMIT_HOLD: hold_ms})
         return await self.record(job.id)
 
-    async def create(
-        self, job: Job, *, hold: str = SUBMIT_HOLD, hold_ms: int = SUBMIT_HOLD_MS
-    ) -> bool:
-        """The same, with a first hold of one's own; False if one stood already."""
+    async def create(self, job: Job, *, holds: Mapping[str, int]) -> bool:
+        """The same, with first holds of one's own, by name in ms; False if one stood already."""
         reply = await self._shards.run(0, "job_number", job.id, clocked=False)
         no = reply[0].decode()
         expires = -1 if job.expires_s is None else int(job.expires_s * 1000)
         limit = -1 if job.max_pages is None else job.max_pages
         facts = ormsgpack.packb([job.priority, expires, limit, job.lane])
+        held = ormsgpack.packb([part for hold in holds.items() for part in hold])
         created = await self._shards.run(
-            self._home(no), "job_create", no, job.id, job.dumps(), facts, hold, hold_ms
+            self._home(no), "job_create", no, job.id, job.dumps(), facts, held
         )
         return bool(created)
 

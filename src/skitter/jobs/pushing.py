@@ -173,12 +173,21 @@ async def stand(frontier: Frontier, job: str, *, spider: str | None, args: dict[
     return submitted
 
 
+def hold_name(frontier: Frontier) -> str:
+    """A name for a hold, of its own each time: one may end before another does."""
+    return f"{PUSHING}{frontier.worker}:{secrets.token_hex(4)}"
+
+
 @asynccontextmanager
-async def held_open(frontier: Frontier, job: str) -> AsyncIterator[None]:
-    """Hold a job open: it does not complete before the block ends, or a minute after a crash."""
-    name = f"{PUSHING}{frontier.worker}:{secrets.token_hex(4)}"  # one may end before another does
-    if not await frontier.jobs.hold(job, name, ms=HOLD_MS):
-        raise await _ended(frontier, job)
+async def held_open(frontier: Frontier, job: str, *, name: str = "") -> AsyncIterator[None]:
+    """Hold a job open: it does not complete before the block ends, or a minute after a crash.
+
+    name is that of a hold which it was made with, to be kept and let go like any other.
+    """
+    if not name:
+        name = hold_name(frontier)
+        if not await frontier.jobs.hold(job, name, ms=HOLD_MS):
+            raise await _ended(frontier, job)
     renewing = asyncio.create_task(_keep_hold(frontier, job, name))
     away = False
     try:

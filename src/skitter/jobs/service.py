@@ -20,7 +20,7 @@ from skitter.frontier import Request
 from skitter.jobs.hints import hint_of
 from skitter.jobs.listing import Filters, count_jobs, find_jobs, read_cursor
 from skitter.jobs.projection import Projection
-from skitter.jobs.pushing import PUSHING, Push, Tally, held_open
+from skitter.jobs.pushing import HOLD_MS, PUSHING, Push, Tally, held_open, hold_name
 from skitter.jobs.retrying import copy_failed, discard_failed, replay_failed
 from skitter.jobs.rows import delete_job, is_kept, read_errors, read_job, read_totals
 from skitter.jobs.seed_files import seeds_of_urls
@@ -72,11 +72,15 @@ class Jobs:
             raise JobStands(job=job.id)
         if job.unique:
             await self._reserve(job.unique, job.id)
-        if not await self._frontier.jobs.create(job, hold=SEEDING, hold_ms=SEEDING_MS):
+        # Made with both: at no moment may it look as if its submitter had died.
+        hold = hold_name(self._frontier)
+        holds = {SEEDING: SEEDING_MS, hold: HOLD_MS}
+        if not await self._frontier.jobs.create(job, holds=holds):
             raise JobStands(job=job.id)
-        record = await self._frontier.jobs.record(job.id)
-        await self._projection.write(record, submission=submission)
-        await self._give(job.id, submission)
+        async with held_open(self._frontier, job.id, name=hold):
+            record = await self._frontier.jobs.record(job.id)
+            await self._projection.write(record, submission=submission)
+            await self._give(job.id, submission)
         return await self.show(job.id)
 
     async def resume_seeding(self, job: str) -> bool:
@@ -91,20 +95,20 @@ class Jobs:
             # Nobody knows what it was to begin with, and nobody was told that it stands.
             await self._frontier.jobs.stop(job, outcome="failed")
         else:
-            await self._give(job, submission)
+            async with held_open(self._frontier, job):
+                await self._give(job, submission)
         return True
 
     async def _give(self, job: str, submission: Submission) -> None:
         """A job's first requests; what it has already counts once. Then it may complete."""
         origin = submission.labels.get(RETRY_OF, "")
-        async with held_open(self._frontier, job):
-            if submission.seeds:
-                await self._push(seeds_of_urls(submission.seeds, Defaults(job=job)))
-            elif origin and await self._has_failed(origin):
-                await copy_failed(self._frontier, origin, to=job)
-            else:
-                await self._frontier.add([Request.start(job)])
-            await self._frontier.jobs.release_hold(job, SEEDING)
+        if submission.seeds:
+            await self._push(seeds_of_urls(submission.seeds, Defaults(job=job)))
+        elif origin and await self._has_failed(origin):
+            await copy_failed(self._frontier, origin, to=job)
+        else:
+            await self._frontier.add([Request.start(job)])
+        await self._frontier.jobs.release_hold(job, SEEDING)
 
     async def show(self, job: str) -> JobView:
         """A job as it is now; raises UnknownJob."""

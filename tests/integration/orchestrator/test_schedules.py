@@ -133,7 +133,7 @@ async def test_a_job_that_was_given_up_before_it_had_anything_is_made_once_more(
 ) -> None:
     await services.schedules.add(ON_PAGES)
     job = Submission.from_json(ON_PAGES.job | {"id": hours.job(0)}).job(hours.job(0))
-    await services.frontier.jobs.create(job)
+    await services.frontier.jobs.submit(job)
     await services.frontier.jobs.stop(job.id, outcome="failed")
     await hours.at(0.001)
     [tick] = await services.schedules.history("prices")

@@ -1,6 +1,6 @@
 #!lua
 -- @include clock
--- Writes a job's record at its home, with a first hold so that it cannot complete before its seeds
+-- Writes a job's record at its home, with first holds so that it cannot complete before its seeds
 -- are there. A record that stands is left as it is.
 -- KEYS[1] string   the home shard's prefix
 -- ARGV[1] number   clock
@@ -8,8 +8,7 @@
 -- ARGV[3] string   id
 -- ARGV[4] msgpack  the job, whole
 -- ARGV[5] msgpack  {priority, expires in ms or −1, page limit or −1, lane}
--- ARGV[6] string   the first hold's name
--- ARGV[7] number   how long it holds, ms
+-- ARGV[6] msgpack  its first holds: {name, how long it holds in ms, …}
 -- Returns 1 if the record is new
 local key = P .. 'J:' .. ARGV[2]
 if redis.call('EXISTS', key) == 1 then return 0 end
@@ -20,7 +19,8 @@ if expires >= 0 then
   redis.call('HSET', key, 'expires', now + expires)
   redis.call('ZADD', P .. 'exp', now + expires, ARGV[2])
 end
-redis.call('ZADD', P .. 'hold:' .. ARGV[2], now + tonumber(ARGV[7]), ARGV[6])
+local holds = cmsgpack.unpack(ARGV[6])
+for i = 1, #holds, 2 do redis.call('ZADD', P .. 'hold:' .. ARGV[2], now + holds[i + 1], holds[i]) end
 redis.call('ZADD', P .. 'live', now, ARGV[2])
 redis.call('ZADD', P .. 'chg', 1, ARGV[2])
 return 1
