@@ -6,11 +6,13 @@ kind in turn. What a test writes must lie in its `namespace`; a key anywhere els
 
 from __future__ import annotations
 
+import logging
 import uuid
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import pytest
+import structlog
 
 from tests.servers import ClusterProcess, ServerProcess, delete_keys, find_program, list_keys
 from tests.servers.embedded import User, processes_in
@@ -21,6 +23,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.servers.embedded import Join
+
+
+@pytest.fixture(autouse=True)
+def logging_put_back() -> Iterator[None]:
+    """Commands that run in the tests' process set the logs up, for themselves alone."""
+    root = logging.root
+    level, handlers = root.level, list(root.handlers)
+    yield
+    for handler in list(root.handlers):
+        if handler not in handlers:
+            root.removeHandler(handler)
+            handler.close()
+    root.setLevel(level)
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")

@@ -4,31 +4,16 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 
 from skitter.errors import SettingsError
 from skitter.logs import get_logger, log_context, setup_logs
 from skitter.settings import LogSettings
 
 JSON = LogSettings(format="json")
-
-
-@pytest.fixture(autouse=True)
-def logging_put_back() -> Iterator[None]:
-    root = logging.root
-    level, handlers = root.level, list(root.handlers)
-    yield
-    for handler in list(root.handlers):
-        if handler not in handlers:
-            root.removeHandler(handler)
-            handler.close()
-    root.setLevel(level)
-    structlog.reset_defaults()
 
 
 @pytest.fixture
