@@ -387,17 +387,3 @@ class NotHeld(SkitterError):
 
 class PageError(SkitterError):
     """The page {url} cannot be read: {reason}"""
-
-
-class NoJobToPushTo(SkitterError):
-    """There is no job {job} to push to.
-
-    Give --spider NAME, with --arg NAME=VALUE for each of its arguments, to submit it.
-    """
-
-
-class JobDiffers(SkitterError):
-    """The job {job} stands already, and is for {standing}, not for {wanted}.
-
-    Leave out --spider and --arg to push to it as it is, or choose another id.
-    """

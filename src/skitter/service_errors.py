@@ -71,3 +71,17 @@ class CannotCrawl(SkitterError):
 
     The log says more; `skitter doctor` looks at what a crawl needs.
     """
+
+
+class NoJobToPushTo(SkitterError):
+    """There is no job {job} to push to.
+
+    Give --spider NAME, with --arg NAME=VALUE for each of its arguments, to submit it.
+    """
+
+
+class JobDiffers(SkitterError):
+    """The job {job} stands already, and is for {standing}, not for {wanted}.
+
+    Leave out --spider and --arg to push to it as it is, or choose another id.
+    """

@@ -15,16 +15,10 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from skitter.errors import (
-    FrontierError,
-    JobDiffers,
-    JobEnded,
-    NoJobToPushTo,
-    ServerUnavailable,
-    UnknownJob,
-)
+from skitter.errors import FrontierError, JobEnded, ServerUnavailable, UnknownJob
 from skitter.frontier import Frontier, Job
 from skitter.masking import mask_text
+from skitter.service_errors import JobDiffers, NoJobToPushTo
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable

@@ -7,16 +7,15 @@ from, `load` merges and checks, `listing` shows them.
 
 from __future__ import annotations
 
+from skitter.settings.identity import IdentitySettings, ProxySettings
 from skitter.settings.load import LoadedSettings, load_settings, load_with_origins, parse_sets
 from skitter.settings.tree import (
     EmbeddedSettings,
     FetchSettings,
     FrontierSettings,
-    IdentitySettings,
     ItemsSettings,
     LogSettings,
     PolitenessSettings,
-    ProxySettings,
     RedirectSettings,
     RedisSettings,
     RetrySettings,

@@ -8,10 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from skitter.cli.main import app
-from skitter.errors import JobDiffers, JobEnded, NoJobToPushTo
+from skitter.errors import JobEnded
 from skitter.frontier import Job, Request, Scope
 from skitter.frontier.completer import Completer
 from skitter.jobs import held_open, pushing, stand
+from skitter.service_errors import JobDiffers, NoJobToPushTo
 from tests.wait import wait_until, wait_until_async
 
 if TYPE_CHECKING:
