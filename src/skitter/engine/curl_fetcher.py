@@ -1,4 +1,4 @@
-"""Fetches with libcurl, by pycurl: less than half of aiohttp's CPU for a page (decision 8).
+"""Fetches with libcurl, by pycurl: half of aiohttp's CPU for a fetch by itself (decision 8).
 
 libcurl would send a second time by itself when a connection that was kept open turns out to be
 closed; it asks before each sending, and the second time is refused.
