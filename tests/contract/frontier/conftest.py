@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,12 +18,6 @@ SERVERS = {
     "redis": ("redis_server", 1),
     "cluster": ("redis_cluster", 16),
 }
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker(pytest.mark.contract)
 
 
 @pytest.fixture(params=list(SERVERS))

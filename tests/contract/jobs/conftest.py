@@ -11,29 +11,16 @@ from skitter.frontier import Config, Frontier
 from skitter.jobs.service import Jobs
 from skitter.store import Store
 from tests.contract.jobs.bench import Bench
-from tests.servers.postgres import PostgresProcess
 from tests.stores import database_url, sqlite_url
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator
 
 KINDS = {
     "sqlite": ("sqlite", "valkey_server", 1),
     "postgres": ("postgres", "valkey_server", 1),
     "cluster": ("sqlite", "redis_cluster", 16),
 }
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker(pytest.mark.contract)
-
-
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[PostgresProcess]:
-    with PostgresProcess() as server:
-        yield server
 
 
 @pytest.fixture(params=list(KINDS))

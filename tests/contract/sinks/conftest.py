@@ -6,14 +6,12 @@ What needs a server has one for the session, and a table, a collection or a key 
 from __future__ import annotations
 
 import uuid
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from skitter.sinks import open_sink
 from tests.servers.mongo import MongoProcess
-from tests.servers.postgres import PostgresProcess
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -30,18 +28,6 @@ SINKS: dict[str, Callable[[Callable[[str], Fixture]], str]] = {
     "stream": lambda use: f"{use('redis_server').url}?stream=items_{_unique()}",
     "list": lambda use: f"{use('valkey_server').url}?list=items_{_unique()}",
 }
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker(pytest.mark.contract)
-
-
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[PostgresProcess]:
-    with PostgresProcess() as server:
-        yield server
 
 
 @pytest.fixture(scope="session")

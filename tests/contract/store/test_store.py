@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import insert, inspect, text
 
-import skitter.store.tables_access  # noqa: F401 - its tables count too
+import skitter.store.tables_access
+import skitter.store.tables_schedules  # noqa: F401 - the tables of both count too
 from skitter.service_errors import StoreError, StoreNewer
 from skitter.store import Store
 from skitter.store.migrating import head, version

@@ -1,4 +1,4 @@
-"""Keys and what is kept beside them, on each kind of database."""
+"""What every contract suite shares: its mark, one PostgreSQL, a store on each kind of database."""
 
 from __future__ import annotations
 
