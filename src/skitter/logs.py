@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import structlog
-import yaml
 from structlog.typing import EventDict, Processor
 
 from skitter.errors import SettingsError
@@ -151,6 +150,8 @@ def _remove_own_handlers() -> None:
 
 
 def _configure_from_file(path: Path, worker: str | None) -> None:
+    import yaml  # noqa: PLC0415 - most processes read no such file
+
     try:
         config = yaml.safe_load(path.read_text(encoding="utf-8"))
         config.setdefault("disable_existing_loggers", False)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 from scrapy.core.downloader.handlers import DownloadHandlers
 from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
-from scrapy.utils._download_handlers import normalize_bind_address
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.ssl import _make_ssl_context
 
@@ -35,6 +34,11 @@ if TYPE_CHECKING:
     Download = Callable[[ScrapyRequest], Awaitable[Response | ScrapyRequest]]
 
 WEB = ("http", "https")
+
+
+def _address_of(told: str | tuple[str, int] | None) -> tuple[str, int] | None:
+    """Where requests leave from; a host alone takes any port."""
+    return (told, 0) if isinstance(told, str) else told
 
 
 def _fetcher_of(client: str) -> Callable[..., Fetcher]:
@@ -80,7 +84,7 @@ class Downloading:
         self._fetcher = _fetcher_of(fetch.client)(
             resolve=fetch.resolve,
             tls=_make_ssl_context(crawler.settings),
-            local_address=normalize_bind_address(crawler.settings.get("DOWNLOAD_BIND_ADDRESS")),
+            local_address=_address_of(crawler.settings.get("DOWNLOAD_BIND_ADDRESS")),
         )
         self._sending = Sending(crawler, self._fetcher, self._hears)
         self.download = self.chain

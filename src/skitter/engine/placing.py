@@ -64,8 +64,6 @@ def take_places(crawler: Crawler, settings: BaseSettings, *, args: dict[str, str
     settings.set("USER_AGENT", ours.fetch.user_agent, "addon")
     settings.set("DOWNLOAD_TIMEOUT", ours.fetch.timeout_s, "addon")
     settings.set("DOWNLOAD_MAXSIZE", ours.fetch.max_body_bytes, "addon")
-    settings.set("DOWNLOAD_TIMEOUT", ours.fetch.timeout_s, "addon")
-    settings.set("DOWNLOAD_MAXSIZE", ours.fetch.max_body_bytes, "addon")
     return crawl
 
 

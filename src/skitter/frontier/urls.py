@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import contextlib
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import idna
-import tldextract
 from w3lib.url import canonicalize_url
 
 from skitter.errors import BadRequest
+
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
 
 START = "start:"
 START_HOST = "~"
@@ -31,7 +33,6 @@ _ANY = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^#]*)", re.DOTALL)
 _NOT_IN_URLS = re.compile(r"[\x00-\x20\x7f]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _PORTS = {"http": "80", "https": "443"}
-_suffixes = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
 
 
 class Address(NamedTuple):
@@ -48,10 +49,18 @@ def registered_domain(host: str) -> str:
     A last label that no list knows (`test`, `internal`) counts as a suffix, as publicsuffix.org
     has it: `www.shop.test` → `shop.test`. An address stands for itself.
     """
-    found = _suffixes(host)
+    found = _suffixes()(host)
     if found.suffix or found.ipv4 or found.ipv6:
         return found.top_domain_under_public_suffix or host
     return ".".join(host.split(".")[-2:])
+
+
+@cache
+def _suffixes() -> TLDExtract:
+    """The list that is part of the package. It brings in an HTTP client, hence not at the start."""
+    import tldextract  # noqa: PLC0415 - see above
+
+    return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
 
 
 @lru_cache(maxsize=8192)

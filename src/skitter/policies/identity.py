@@ -15,8 +15,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from skitter.errors import BadIdentities
 from skitter.settings import Settings
 
@@ -83,6 +81,8 @@ def robots_agent(settings: Settings) -> str:
 
 def read_sets(path: Path) -> list[Identity]:
     """The sets of a YAML or JSON file: a list of texts, or of user_agent with headers."""
+    import yaml  # noqa: PLC0415 - most processes read no such file
+
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise BadIdentities(source=path, problem=f"it has more than {MAX_FILE_BYTES} bytes")

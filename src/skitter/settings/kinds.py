@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, ByteSize, Field
-from pydantic_settings import NoDecode
 
 from skitter.masking import mask_text
 
@@ -84,7 +83,7 @@ def _alone(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-def _split(value: Any) -> Any:
+def split(value: Any) -> Any:
     """Lists are written with commas or spaces where only text can be: environment and flags."""
     return (
         [part for part in re.split(r"[,\s]+", value) if part] if isinstance(value, str) else value
@@ -124,24 +123,17 @@ ServerUrl = Annotated[str, AfterValidator(_server_url)]
 StoreUrl = Annotated[str, AfterValidator(_store_url)]
 SinkUrls = Annotated[
     tuple[Annotated[str, AfterValidator(_sink_url)], ...],
-    NoDecode,
     BeforeValidator(_split_urls),
     Field(min_length=1),
 ]
 ResolveRules = Annotated[
-    tuple[Annotated[str, AfterValidator(_resolve_rule)], ...], NoDecode, BeforeValidator(_split)
+    tuple[Annotated[str, AfterValidator(_resolve_rule)], ...], BeforeValidator(split)
 ]
-ProxyUrls = Annotated[
-    tuple[Annotated[str, AfterValidator(proxy_url)], ...], NoDecode, BeforeValidator(_split)
-]
-Beginnings = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
-Paths = Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split)]
-Patterns = Annotated[
-    tuple[Annotated[str, AfterValidator(_pattern)], ...], NoDecode, BeforeValidator(_alone)
-]
-Statuses = Annotated[
-    tuple[Annotated[int, Field(ge=100, le=599)], ...], NoDecode, BeforeValidator(_split)
-]
+ProxyUrls = Annotated[tuple[Annotated[str, AfterValidator(proxy_url)], ...], BeforeValidator(split)]
+Beginnings = Annotated[tuple[str, ...], BeforeValidator(split)]
+Paths = Annotated[tuple[Path, ...], BeforeValidator(split)]
+Patterns = Annotated[tuple[Annotated[str, AfterValidator(_pattern)], ...], BeforeValidator(_alone)]
+Statuses = Annotated[tuple[Annotated[int, Field(ge=100, le=599)], ...], BeforeValidator(split)]
 ReasonAttempts = Annotated[
-    tuple[Annotated[str, AfterValidator(_attempts_rule)], ...], NoDecode, BeforeValidator(_split)
+    tuple[Annotated[str, AfterValidator(_attempts_rule)], ...], BeforeValidator(split)
 ]

@@ -12,7 +12,7 @@ from typing import Any
 from skitter.masking import mask_value
 from skitter.settings.load import LoadedSettings
 from skitter.settings.section import Section
-from skitter.settings.sources import COMMON_NAMES, env_name, known_names
+from skitter.settings.sources import COMMON_NAMES, env_name, known_names, sections
 from skitter.settings.tree import Settings
 
 _PAGE_HEAD = """\
@@ -66,9 +66,9 @@ def render_page() -> str:
     rows = list_settings(LoadedSettings(Settings(), {}))
     common = "\n".join(f"- `{env}` is `{name}`" for env, name in COMMON_NAMES.items())
     parts = [_PAGE_HEAD.format(common=common)]
-    for section, field in Settings.model_fields.items():
-        parts.append(f"\n## {section}\n\n{' '.join((type(field.default).__doc__ or '').split())}\n")
-        parts += [_entry(row) for row in rows if row.name.startswith(f"{section}.")]
+    for name, section in sections().items():
+        parts.append(f"\n## {name}\n\n{' '.join((section.__doc__ or '').split())}\n")
+        parts += [_entry(row) for row in rows if row.name.startswith(f"{name}.")]
     return "".join(parts)
 
 

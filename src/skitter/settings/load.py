@@ -79,10 +79,11 @@ def _gather(flags: Mapping[str, Any]) -> tuple[dict[str, Given], list[str]]:
 
 
 def _nest(given: Mapping[str, Given]) -> dict[str, dict[str, Any]]:
-    nested: dict[str, dict[str, Any]] = {}
+    """By section. All are there: the tree's own checks fill them with defaults."""
+    nested: dict[str, dict[str, Any]] = {section: {} for section in Settings.model_fields}
     for name, value in given.items():
         section, _, key = name.partition(".")
-        nested.setdefault(section, {})[key] = value.value
+        nested[section][key] = value.value
     return nested
 
 

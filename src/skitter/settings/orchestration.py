@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
-from pydantic_settings import NoDecode
 
-from skitter.settings.kinds import MaskedUrl, Seconds, SecondsOrZero
+from skitter.settings.kinds import MaskedUrl, Seconds, SecondsOrZero, split
 from skitter.settings.section import Section
-
-
-def _split(value: Any) -> Any:
-    return (
-        [part for part in re.split(r"[,\s]+", value) if part] if isinstance(value, str) else value
-    )
 
 
 def _threshold(text: str) -> str:
@@ -47,13 +40,11 @@ def _secret(text: str) -> MaskedText:
 
 
 Days = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Names = Annotated[tuple[str, ...], BeforeValidator(split)]
 Thresholds = Annotated[
-    tuple[Annotated[str, AfterValidator(_threshold)], ...], NoDecode, BeforeValidator(_split)
+    tuple[Annotated[str, AfterValidator(_threshold)], ...], BeforeValidator(split)
 ]
-Webhooks = Annotated[
-    tuple[Annotated[str, AfterValidator(_webhook)], ...], NoDecode, BeforeValidator(_split)
-]
+Webhooks = Annotated[tuple[Annotated[str, AfterValidator(_webhook)], ...], BeforeValidator(split)]
 SecretText = Annotated[str, AfterValidator(_secret)]
 Port = Annotated[int, Field(ge=0, le=65535)]
 

@@ -6,5 +6,6 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Section(BaseModel):
-    # pydantic could read the docstrings at every start; `listing` does so when it is asked.
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # pydantic could read the docstrings at every start; `listing` does so when it is asked. What
+    # checks a section by itself is made when one is: most processes check the whole tree alone.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)

@@ -1,7 +1,8 @@
 """Where values come from: skitter.yaml, common names, SKITTER_* variables, flags.
 
 Each source is read into flat dotted names, `redis.url`, with the place that gave the value in
-its own words, so that messages can name it. pydantic-settings does the reading.
+its own words, so that messages can name it. Every process reads them at its start, so what takes
+long to load, and is seldom needed, is loaded when it is.
 """
 
 from __future__ import annotations
@@ -13,15 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
-import yaml
-from pydantic_settings import (
-    BaseSettings,
-    EnvSettingsSource,
-    SettingsConfigDict,
-    YamlConfigSettingsSource,
-)
-from pydantic_settings import SettingsError as UnreadableSource
-
+from skitter.settings.section import Section
 from skitter.settings.tree import Settings
 
 PREFIX = "SKITTER_"
@@ -48,24 +41,14 @@ class SourceProblem(Exception):
     """A source that cannot be read at all; its text is the problem in plain words."""
 
 
-class _Tree(Settings, BaseSettings):
-    """The tree as pydantic-settings wants it: it tells the environment's reader the names."""
-
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX,
-        env_nested_delimiter="__",
-        env_ignore_empty=True,
-        env_parse_none_str="null",
-    )
+def sections() -> dict[str, type[Section]]:
+    """Every section's class by its name, in the order of the tree."""
+    return {name: field.annotation for name, field in Settings.model_fields.items()}  # type: ignore[misc]
 
 
 def known_names() -> list[str]:
     """Every setting's dotted name, in the order of the tree."""
-    return [
-        f"{section}.{name}"
-        for section, field in Settings.model_fields.items()
-        for name in type(field.default).model_fields
-    ]
+    return [f"{name}.{key}" for name, section in sections().items() for key in section.model_fields]
 
 
 def env_name(name: str) -> str:
@@ -91,13 +74,19 @@ def read_file() -> dict[str, Given]:
         if named:
             raise SourceProblem(f"SKITTER_CONFIG names {path}, which is not a file")
         return {}
+    values = _read_yaml(path)
+    if not isinstance(values, Mapping):
+        raise SourceProblem(f"{path} should hold sections with settings")
+    return {name: Given(value, str(path)) for name, value in flatten(values).items()}
+
+
+def _read_yaml(path: Path) -> Any:
+    import yaml  # noqa: PLC0415 - most processes have no such file
+
     try:
-        values = YamlConfigSettingsSource(_Tree, yaml_file=path)()
+        return yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
         raise SourceProblem(f"{path} cannot be read: {error}") from error
-    except (TypeError, ValueError) as error:
-        raise SourceProblem(f"{path} should hold sections with settings") from error
-    return {name: Given(value, str(path)) for name, value in flatten(values).items()}
 
 
 def read_common_names() -> dict[str, Given]:
@@ -145,23 +134,19 @@ def _postgres_url(environment: Mapping[str, str]) -> str:
 
 
 def read_environment() -> dict[str, Given]:
-    try:
-        values = flatten(EnvSettingsSource(_Tree)())
-    except UnreadableSource as error:
-        raise SourceProblem(f"the environment cannot be read: {error}") from error
-    return {name: Given(value, env_name(name)) for name, value in values.items()} | _strangers()
-
-
-def _strangers() -> dict[str, Given]:
-    """SKITTER_* variables that the reader passed over, because no section has their name."""
-    sections = {env_name(section) for section in Settings.model_fields}
-    return {
-        variable: Given(value, variable)
-        for variable, value in os.environ.items()
-        if (upper := variable.upper()).startswith(PREFIX)
-        and upper not in RESERVED
-        and upper.partition("__")[0] not in sections
-    }
+    """SKITTER_* variables, in any case. An empty one says nothing, `null` means no value."""
+    given: dict[str, Given] = {}
+    for variable, value in os.environ.items():
+        upper = variable.upper()
+        if not upper.startswith(PREFIX) or upper in RESERVED:
+            continue
+        section, _, name = upper.removeprefix(PREFIX).lower().partition("__")
+        if section not in Settings.model_fields:
+            given[variable] = Given(value, variable)
+        elif value:
+            full = ".".join((section, *name.split("__"))) if name else section
+            given[full] = Given(None if value == "null" else value, env_name(full))
+    return given
 
 
 def read_flags(flags: Mapping[str, Any]) -> dict[str, Given]:
