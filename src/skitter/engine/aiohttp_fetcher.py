@@ -7,7 +7,6 @@ less time than common servers keep them, so it happens seldom.
 
 from __future__ import annotations
 
-import asyncio
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,8 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 
+from skitter.engine.aiohttp_gets import Gets
+from skitter.engine.deadlines import Deadline, Deadlines
 from skitter.engine.fetcher import Answer, Asked, Reception, always
 from skitter.engine.verdicts import NotSent
 from skitter.resolve import Resolver, parse_rules
@@ -30,6 +31,8 @@ from skitter.resolve import Resolver, parse_rules
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterable, Sequence
+
+    from skitter.engine.aiohttp_gets import Origin
 
 KEPT_OPEN_S = 4.0
 DNS_KEPT_S = 300
@@ -64,12 +67,7 @@ class _Response(aiohttp.ClientResponse):
     certificate: Any = None
 
     async def start(self, connection: Any) -> aiohttp.ClientResponse:
-        transport = connection.transport
-        peer = transport.get_extra_info("peername")
-        self.address = peer[0] if peer else ""
-        secured = transport.get_extra_info("ssl_object")
-        if secured is not None:
-            self.certificate = secured.getpeercert(binary_form=True)
+        self.address, self.certificate = _peer(connection.transport)
         return await super().start(connection)
 
 
@@ -90,6 +88,7 @@ class AiohttpFetcher:
             keepalive_timeout=KEPT_OPEN_S,
             local_addr=local_address,
         )
+        self._deadlines = Deadlines()
         self._tls: Any = True if tls is None else tls
         self._session = aiohttp.ClientSession(
             connector=connector,
@@ -100,18 +99,20 @@ class AiohttpFetcher:
             max_line_size=LONGEST_LINE,
             max_field_size=LONGEST_LINE,
         )
+        self._gets = Gets(connector, tls=self._tls, longest_line=LONGEST_LINE)
         # There is no public way to say this.
         self._session._retry_connection = False  # noqa: SLF001
 
     async def close(self) -> None:
         """Close all connections."""
+        self._deadlines.close()
         await self._session.close()
 
     async def fetch(self, asked: Asked, reception: Reception) -> Answer:
         """Send one request, and give its answer."""
         _MAY_SEND.set(asked.may_send)
         try:
-            async with asyncio.timeout(asked.timeout_s or None) as deadline:
+            with self._deadlines.within(asked.timeout_s) as deadline:
                 return await self._fetch(asked, reception, deadline)
         except TimeoutError as error:
             text = f"Getting {asked.url} took longer than {asked.timeout_s} seconds."
@@ -127,7 +128,10 @@ class AiohttpFetcher:
         except aiohttp.ClientError as error:
             raise DownloadFailedError(str(error)) from error
 
-    async def _fetch(self, asked: Asked, reception: Reception, deadline: asyncio.Timeout) -> Answer:
+    async def _fetch(self, asked: Asked, reception: Reception, deadline: Deadline) -> Answer:
+        plain = self._gets.text(asked)
+        if plain:
+            return await self._get(*plain, asked, reception, deadline)
         async with self._session.request(
             asked.method,
             yarl.URL(asked.url, encoded=True),
@@ -139,23 +143,45 @@ class AiohttpFetcher:
             proxy=asked.proxy or None,
         ) as response:
             assert isinstance(response, _Response)  # noqa: S101 - as the session was told
-            answer = _answer(response)
+            protocol = _protocol(response.version)
+            answer = Answer(response.status, b"", response.address, protocol, response.certificate)
             if reception.head(response.status, response.raw_headers):
-                await _read(response, reception, answer, deadline)
+                await _read(response.content, reception, answer, deadline)
             return answer
 
+    async def _get(
+        self, origin: Origin, text: bytes, asked: Asked, reception: Reception, deadline: Deadline
+    ) -> Answer:
+        connection, head, body = await self._gets.begin(origin, text, asked)
+        try:
+            address, certificate = _peer(connection.transport)
+            answer = Answer(head.code, b"", address, _protocol(head.version), certificate)
+            if reception.head(head.code, head.raw_headers):
+                await _read(body, reception, answer, deadline)
+        except BaseException:
+            connection.close()
+            raise
+        connection.release()  # it goes to the pool only if all of the body was read
+        return answer
 
-def _answer(response: _Response) -> Answer:
-    version = response.version
-    protocol = _PROTOCOLS.get((version.major, version.minor), "HTTP/1.1") if version else "HTTP/1.1"
-    return Answer(response.status, b"", response.address, protocol, response.certificate)
+
+def _protocol(version: aiohttp.HttpVersion | None) -> str:
+    return _PROTOCOLS.get((version.major, version.minor), "HTTP/1.1") if version else "HTTP/1.1"
+
+
+def _peer(transport: Any) -> tuple[str, Any]:
+    """The address at the other end, and its certificate if it has shown one."""
+    peer = transport.get_extra_info("peername")
+    secured = transport.get_extra_info("ssl_object")
+    certificate = secured.getpeercert(binary_form=True) if secured is not None else None
+    return (peer[0] if peer else ""), certificate
 
 
 async def _read(
-    response: _Response, reception: Reception, answer: Answer, deadline: asyncio.Timeout
+    content: aiohttp.StreamReader, reception: Reception, answer: Answer, deadline: Deadline
 ) -> None:
     """Read the body, part by part: however long it is, no more is held than is wanted."""
-    content, parts, received = response.content, [], 0
+    parts, received = [], 0
     try:
         while True:
             if reception.crowded():
@@ -174,11 +200,8 @@ async def _read(
     answer.body = parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-async def _wait(reception: Reception, deadline: asyncio.Timeout) -> None:
+async def _wait(reception: Reception, deadline: Deadline) -> None:
     """Leave the body in its connection for now; the deadline is as far off afterwards as before."""
-    loop, ends_at = asyncio.get_running_loop(), deadline.when()
-    began = loop.time()
-    deadline.reschedule(None)
+    deadline.halt()
     await reception.room()
-    if ends_at is not None:
-        deadline.reschedule(ends_at + loop.time() - began)
+    deadline.go_on()

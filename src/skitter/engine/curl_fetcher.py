@@ -7,6 +7,7 @@ closed; it asks before each sending, and the second time is refused.
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 from dataclasses import dataclass, field
 from http.client import HTTPException
@@ -25,6 +26,7 @@ from scrapy.exceptions import (
 )
 
 from skitter.engine.curl_multi import CurlMulti
+from skitter.engine.deadlines import Deadline, Deadlines
 from skitter.engine.fetcher import Answer, Asked, Reception
 from skitter.engine.verdicts import NotSent
 from skitter.resolve import parse_rules, resolve
@@ -131,7 +133,7 @@ class _Transfer:
 class _Waiting:
     """Halts a transfer until there is room; its deadline is as far off afterwards as before."""
 
-    deadline: asyncio.Timeout
+    deadline: Deadline
 
     def __init__(self, easy: Any, reception: Reception) -> None:
         self._easy = easy
@@ -148,12 +150,9 @@ class _Waiting:
             self._task.cancel()
 
     async def _wait(self) -> None:
-        loop, ends_at = asyncio.get_running_loop(), self.deadline.when()
-        began = loop.time()
-        self.deadline.reschedule(None)
+        self.deadline.halt()
         await self._reception.room()
-        if ends_at is not None:
-            self.deadline.reschedule(ends_at + loop.time() - began)
+        self.deadline.go_on()
         self._easy.pause(pycurl.PAUSE_CONT)
 
 
@@ -169,6 +168,7 @@ class CurlFetcher:
     ) -> None:
         self._rules = parse_rules(resolve)
         self._multi = CurlMulti()
+        self._deadlines = Deadlines()
         self._idle: list[Any] = []
         self._options = [*_USUAL, *_tls_options(tls or ssl.create_default_context())]
         if local_address:
@@ -177,6 +177,7 @@ class CurlFetcher:
 
     async def close(self) -> None:
         """Close all connections."""
+        self._deadlines.close()
         self._multi.close()
 
     async def fetch(self, asked: Asked, reception: Reception) -> Answer:
@@ -203,7 +204,7 @@ class CurlFetcher:
 
     async def _run(self, easy: Any, asked: Asked, waiting: _Waiting) -> tuple[int, str]:
         try:
-            async with asyncio.timeout(asked.timeout_s or None) as waiting.deadline:
+            with self._deadlines.within(asked.timeout_s) as waiting.deadline:
                 return await self._multi.run(easy)
         except TimeoutError as error:
             text = f"Getting {asked.url} took longer than {asked.timeout_s} seconds."
@@ -272,6 +273,8 @@ def _header_lines(asked: Asked) -> list[str]:
     """The headers in their order; libcurl's own are off unless they are among them."""
     given = {name.lower() for name, _ in asked.headers}
     lines = [f"{name}: {value}" if value else f"{name};" for name, value in asked.headers]
+    if re.search(r"[\r\n\0]", "".join(lines)):  # libcurl would send it, and so another header
+        raise ValueError(f"a header of {asked.url} has a line break or a null byte in it")
     own = ("Accept", "Content-Type", "Expect")
     return [*lines, *(f"{name}:" for name in own if name.lower() not in given)]
 

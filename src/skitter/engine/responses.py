@@ -56,7 +56,13 @@ def lowered_head(body: bytes) -> bytes:
     In lower case. Without bytes that begin something longer, a character is a byte.
     """
     head = body[:_HEAD_CHARS]
-    if not head.isascii() or b"\x1b" in head:
+    if not head.isascii():
+        # Of the encodings that are in use, none loses more than two characters by each such byte.
+        head = body[: _HEAD_CHARS * 3 // 2]
+        others = len(head) - len(head.decode("ascii", "ignore"))
+        if len(head) - 2 * others < _HEAD_CHARS:
+            head = body[: 4 * _HEAD_CHARS]
+    if b"\x1b" in head:
         head = body[: 4 * _HEAD_CHARS]
     return head.lower()
 

@@ -13,6 +13,7 @@ import random
 import re
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
@@ -93,7 +94,7 @@ class Server:
     client: Client
     nodes: tuple[NodeFacts, ...]
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The address without its password."""
         return mask_text(self.url)

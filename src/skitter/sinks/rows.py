@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from skitter.errors import UnstorableItem
@@ -46,8 +47,14 @@ def clock_text(monotonic: float) -> str:
     """A reading of the monotonic clock as a time; none (0) is no text."""
     if not monotonic:
         return ""
-    at = time.time() - (time.monotonic() - monotonic)
-    return time_text(datetime.fromtimestamp(at, UTC))
+    at_ms = int((time.time() - (time.monotonic() - monotonic)) * 1000)
+    return f"{_second_text(at_ms // 1000)}.{at_ms % 1000:03}Z"
+
+
+@lru_cache(maxsize=8)
+def _second_text(second: int) -> str:
+    """The beginning that many readings have in common."""
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def row_of(item: Item, now: str = "") -> Row:

@@ -128,6 +128,27 @@ async def test_the_request_is_sent_as_it_is_written(fetcher: Any) -> None:
     assert [line.rstrip() for line in sent] == [f"{n}: {v}".rstrip() for n, v in HEADERS]
 
 
+@pytest.mark.parametrize(
+    "path", ["/", "/a//b/", "/a?b=c&d", "/a?b?c", "/%C3%A9?%20=+", "/~a;b@c:d"]
+)
+async def test_the_short_way_and_the_long_way_write_the_same(fetcher: Any, path: str) -> None:
+    async with serving() as server:
+        named = server.origin.replace("127.0.0.1", "any.here")
+        for origin in (server.origin, named):
+            await get(fetcher, f"{origin}{path}")
+            await get(fetcher, f"{origin}{path}#part")  # what has a fragment is not plain
+    assert server.heads[0::2] == server.heads[1::2]
+    assert server.heads[2].splitlines()[1].startswith(b"Host: any.here:")
+
+
+@pytest.mark.parametrize("value", ["a\r\nX-Other: b", "a\nb", "a\rb", "a\0b"])
+async def test_a_header_cannot_smuggle_another_one_in(fetcher: Any, value: str) -> None:
+    async with serving() as server:
+        with pytest.raises(ValueError, match="header"):
+            await fetcher.fetch(Asked("GET", f"{server.origin}/", [("X", value)]), Reception())
+    assert not server.heads
+
+
 async def test_the_answer_is_given_as_it_came(fetcher: Any) -> None:
     reception = Reception()
     async with serving() as server:
