@@ -8,6 +8,7 @@ queued.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -135,6 +136,25 @@ class LiveJobs:
         if not fields:
             raise UnknownJob(job=job)
         return record_of(number, fields)
+
+    async def records(self, jobs: Sequence[str]) -> dict[str, JobRecord]:
+        """The same of many at once, by id; those that nobody knows are left out."""
+        if not jobs:
+            return {}
+        nos = await self._shards.command("HMGET", f"{self._shards.prefixes[0]}ids", *jobs)
+        homes: dict[int, list[tuple[str, str]]] = {}
+        for job, no in zip(jobs, nos, strict=True):
+            if no is not None:
+                homes.setdefault(self._home(no.decode()), []).append((job, no.decode()))
+        found = await asyncio.gather(*(self._records(home, of) for home, of in homes.items()))
+        return {job: record for part in found for job, record in part}
+
+    async def _records(
+        self, home: int, jobs: Sequence[tuple[str, str]]
+    ) -> list[tuple[str, JobRecord]]:
+        hashes = await self._shards.hashes(home, [f"J:{no}" for _, no in jobs])
+        found = zip(jobs, hashes, strict=True)
+        return [(job, record_of(no, fields)) for (job, no), fields in found if fields]
 
     async def pause(self, job: str) -> JobRecord:
         """Lease nothing more of it; workers give back what they have not started."""
