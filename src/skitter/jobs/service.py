@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from skitter.errors import JobEnded, UnknownJob
 from skitter.frontier import Request
+from skitter.frontier.places import read_place
 from skitter.jobs.hints import hint_of
-from skitter.jobs.listing import Filters, count_jobs, find_jobs, read_cursor
+from skitter.jobs.listing import Filters, count_jobs, find_jobs
 from skitter.jobs.projection import Projection
 from skitter.jobs.pushing import HOLD_MS, PUSHING, Push, Tally, held_open, hold_name
 from skitter.jobs.retrying import copy_failed, discard_failed, replay_failed
@@ -125,7 +126,7 @@ class Jobs:
         """Jobs that fit, newest first; filters are those of `Filters`."""
         wanted = Filters(**filters)
         if after is not None:
-            read_cursor(after)
+            read_place(after)
         await self._projection.catch_up()
         found = await self._store.read(
             lambda rows: find_jobs(rows, wanted, after=after, limit=limit)
