@@ -92,9 +92,10 @@ class Audit:
         rows = await self._store.read(lambda db: list(db.execute(query).mappings()))
         return [Entry(**row) for row in rows]
 
-    async def prune(self, *, before_ms: int) -> int:
-        """Throw away what is older; how many lines that were."""
-        old = delete(table).where(table.c.at_ms < before_ms)
+    async def prune(self, *, before_ms: int, limit: int = MOST_LISTED) -> int:
+        """Throw away some of what is older; how many lines that were."""
+        some = select(table.c.id).where(table.c.at_ms < before_ms).order_by(table.c.id).limit(limit)
+        old = delete(table).where(table.c.id.in_(some.scalar_subquery()))
         return int(await self._store.write(lambda db: db.execute(old).rowcount))
 
 
