@@ -49,7 +49,8 @@ class KnownJob:
 class JobRecord:
     """A job as its home has it now. verb is its last change: none yet, or as `_change` has it.
 
-    judged, failures and notes are of what was seen to after its end.
+    judged, failures and notes are of what was seen to after its end. declared is what its spider
+    asks of the run as a whole, as the first process that ran it said.
     """
 
     no: str
@@ -66,6 +67,7 @@ class JobRecord:
     judged: bool = False
     failures: list[dict[str, Any]] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)
+    declared: dict[str, Any] = field(default_factory=dict)
 
 
 class LiveJobs:
@@ -181,6 +183,11 @@ class LiveJobs:
         if record:
             await self._tell(record)
         return answer == "ok"
+
+    async def declare(self, job: str, declared: str) -> None:
+        """Write down what its spider asks of a run, as JSON; what was said first stays."""
+        no = (await self.known(job)).no
+        await self._shards.run(self._home(no), "job_declare", no, declared, clocked=False)
 
     async def hold(self, job: str, name: str, *, ms: int) -> bool:
         """Hold a job open for a time: it cannot complete meanwhile. False if it has ended."""
@@ -363,5 +370,6 @@ def record_of(no: str, fields: dict[str, bytes]) -> JobRecord:
         verb=fields.get("by", b"").decode(),
         judged="judged" in fields,
         failures=json.loads(fields.get("failures", b"[]")),
+        declared=json.loads(fields.get("declared", b"{}")),
         notes={name[2:]: text.decode() for name, text in fields.items() if name[:2] == "n:"},
     )

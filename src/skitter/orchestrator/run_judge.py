@@ -1,7 +1,8 @@
 """A job's run as a whole, held against its gates: its items against bounds and past good runs.
 
-The gates are the job's, its recipe's and its spider's. The spider's are known where its class can
-be loaded; elsewhere the job's alone count. A good run's figures are kept, for later ones.
+The gates are the job's, its recipe's and its spider's. What the spider and the recipe ask is in the
+job's record: the first worker that ran it said so. Of a job that no worker has met it is known
+where the class can be loaded. A good run's figures are kept, for later ones.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from sqlalchemy import delete, insert, select
 from skitter.errors import BadGates
 from skitter.orchestrator.job_items import stored_of
 from skitter.store.tables_jobs import job_runs
-from skitter.validate.gates import Gates, RunFigures, figures_of, judge
+from skitter.validate.gates import Declared, Gates, RunFigures, figures_of, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -57,6 +58,8 @@ class RunJudge:
 
     def _gates(self, record: JobRecord) -> Gates | None:
         job = record.job
+        if record.declared:
+            return Gates.asked(Declared.from_json(record.declared), job.gates or None)
         kind = self._spiders().get(job.spider)
         return Gates.of(kind, {"gates": job.gates or None, "args": job.args})
 
