@@ -80,7 +80,12 @@ def test_what_is_held_is_listed_and_shown() -> None:
     shown = call("quarantine", "list")
     assert "no price" in shown.stdout
     assert "2 of 2 shown" in shown.stderr
-    entry = json.loads(run("quarantine", "show", "ab"))
+    people = run("quarantine", "show", "ab")
+    assert "no price" in people
+    assert "Saw" in people
+    lines = run("quarantine", "show", "ab", "aa", "--json").splitlines()
+    assert [json.loads(line)["id"] for line in lines] == ["ab2", "aa1"]
+    entry = json.loads(lines[0])
     assert (entry["reason"], entry["raw"], entry["data"]) == ("no price", "?", BAD)
     for unclear, count in (("a", 2), ("x", 0)):
         with pytest.raises(NotHeld, match=f"{count} entries"):
@@ -121,7 +126,8 @@ def test_entries_are_discarded() -> None:
     assert call("quarantine", "discard").exit_code == 2
     assert call("quarantine", "release", "aa1", "--checked").exit_code == 2
     assert run("quarantine", "discard", "aa") == "1 discarded\n"
-    assert run("quarantine", "discard", "--job", "shop") == "1 discarded\n"
+    discarded = json.loads(run("quarantine", "discard", "--job", "shop", "--json"))
+    assert discarded == {"discarded": 1}
     assert listed() == []
 
 
