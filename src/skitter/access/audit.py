@@ -19,6 +19,8 @@ from skitter.store.tables_access import audit as table
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sqlalchemy import Connection
+
     from skitter.access.roles import Principal
     from skitter.store import Store
 
@@ -92,10 +94,21 @@ class Audit:
         rows = await self._store.read(lambda db: list(db.execute(query).mappings()))
         return [Entry(**row) for row in rows]
 
-    async def prune(self, *, before_ms: int) -> int:
-        """Throw away what is older; how many lines that were."""
-        old = delete(table).where(table.c.at_ms < before_ms)
+    async def prune(self, *, before_ms: int, limit: int = MOST_LISTED) -> int:
+        """Throw away some of what is older; how many lines that were."""
+        some = select(table.c.id).where(table.c.at_ms < before_ms).order_by(table.c.id).limit(limit)
+        old = delete(table).where(table.c.id.in_(some.scalar_subquery()))
         return int(await self._store.write(lambda db: db.execute(old).rowcount))
+
+
+def write_line(db: Connection, who: Principal, action: str, *, at_ms: int) -> None:
+    """A whole line of something that is done in the same transaction."""
+    db.execute(
+        insert(table).values(
+            at_ms=at_ms, key_id=who.key, name=who.name, role=who.role.value, project=who.project,
+            action=action, status=201,
+        )
+    )  # fmt: skip
 
 
 def _told(detail: Any) -> str:

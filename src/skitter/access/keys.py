@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from skitter.access.audit import write_line
 from skitter.access.key_text import KeyText
 from skitter.access.roles import Principal, Role
 from skitter.access_errors import BadKey, UnknownKey
@@ -84,14 +85,20 @@ class Keys:
     async def create_first(self) -> str | None:
         """An admin's key where there has never been a key; None ever after.
 
-        Its id is always the same, so that of two servers that start at once only one makes it.
+        Its id is always the same, so that of two servers that start at once only one makes it. No
+        command and no request asks for it, so it writes its line in the audit log itself.
         """
         text = KeyText.new(key_id=FIRST)
         key = Key(FIRST, "first admin", Role.ADMIN, None, self._now_ms())
         if await self.any():
             return None
+
+        def write(db: Connection) -> None:
+            _insert(db, key, text)
+            write_line(db, key.principal(), "the first key is made", at_ms=key.created_ms)
+
         try:
-            await self._store.write(lambda db: _insert(db, key, text))
+            await self._store.write(write)
         except IntegrityError:
             return None
         return str(text)

@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, model_validator
 from skitter.access import Principal
 from skitter.access_errors import OtherProject, UnknownLetter
 from skitter.api.asking import Operator, Served, Viewer, job_for, refusals
-from skitter.api.kinds import JOB_ID, Filter, Given, Limit, Priority, Text, Told, Word
+from skitter.api.kinds import JOB_ID, Cursor, Filter, Given, Limit, Priority, Text, Told, Word
 from skitter.api.requests import RequestOut, request_out
 from skitter.api.times import of_ms
 from skitter.frontier import DeadLetter, Request
@@ -47,9 +47,13 @@ class LetterOut(Told):
 
 
 class LettersOut(Told):
-    """Dead letters, the newest first."""
+    """A page of dead letters, the newest first, and where to go on; null at the end.
+
+    With a reason or a host, a page may be short and yet not the last.
+    """
 
     letters: list[LetterOut]
+    next: str | None
 
 
 class GroupOut(Told):
@@ -129,14 +133,18 @@ async def list_letters(
     job: Filter = None,
     reason: Filter = None,
     host: Filter = None,
+    after: Cursor = None,
     limit: Limit = 50,
 ) -> LettersOut:
-    """List dead letters, the newest first. A key for a project has to name one of its jobs."""
+    """List dead letters, the newest first, page by page.
+
+    A key for a project has to name one of its jobs.
+    """
     await _check_job(services, who, job)
-    found = await services.frontier.dead.find(
-        job=job or "", reason=reason or "", host=host or "", limit=limit
+    page = await services.frontier.dead.page(
+        job=job or "", reason=reason or "", host=host or "", after=after, limit=limit
     )
-    return LettersOut(letters=[letter_out(letter) for letter in found])
+    return LettersOut(letters=[letter_out(letter) for letter in page.letters], next=page.next)
 
 
 @router.get("/groups", responses=refusals(404))

@@ -139,7 +139,10 @@ async def list_audit(
     ] = None,
     limit: Limit = 100,
 ) -> AuditOut:
-    """Every change that was made through the API or by `skitter keys`, the newest first."""
+    """Every change that was made through the API or by a command, the newest first.
+
+    Those of commands have the key `cli` and the name of the user.
+    """
     moment = aware(since)
     since_ms = None if moment is None else int(moment.timestamp() * 1000)
     found = await services.audit.list(key=key, since_ms=since_ms, after=after, limit=limit)

@@ -12,6 +12,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
+from skitter.cli.recording import recorded
+
 COMMANDS = {
     "crawl": "crawl:crawl",
     "up": "up:up",
@@ -37,6 +39,7 @@ COMMANDS = {
     "orchestrator": "orchestrator:app",
     "api": "api:api",
     "keys": "keys:app",
+    "audit": "audit:audit",
     "backup": "backup:backup",
     "restore": "backup:restore",
     "lab": "lab:app",
@@ -53,7 +56,7 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name in COMMANDS and cmd_name not in self.commands:
-            self.commands[cmd_name] = _load(cmd_name)
+            self.commands[cmd_name] = recorded(_load(cmd_name), cmd_name)
         return super().get_command(ctx, cmd_name)
 
 

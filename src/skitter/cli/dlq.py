@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from skitter.frontier import Frontier, Request
-    from skitter.frontier.dead import DeadLetter
+    from skitter.frontier.dead import DeadLetter, LetterPage
 
     Act = Callable[[Frontier, Sequence[DeadLetter]], Awaitable[list[bool]]]
 
@@ -64,7 +64,10 @@ def list_letters(
     job: JobName = "",
     reason: Reason = "",
     host: HostName = "",
-    limit: Limit = 20,
+    after: Annotated[
+        str | None, typer.Option(help="Go on from here: what --json calls next.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1000)] = 20,
     sets: Sets = None,
     as_json: Json = False,
 ) -> None:
@@ -72,14 +75,20 @@ def list_letters(
 
     Example: skitter dlq list --job books --reason timeout
     """
-    chosen = Selection(job=job, reason=reason, host=host, limit=limit)
-    letters = ask(sets, chosen.find)
+
+    async def question(frontier: Frontier) -> LetterPage:
+        return await frontier.dead.page(job=job, reason=reason, host=host, after=after, limit=limit)
+
+    page = ask(sets, question)
     if as_json:
-        tell_json([letter_values(letter) for letter in letters])
-    elif letters:
-        Console().print(letters_table(letters))
-    else:
+        tell_json({"letters": list(map(letter_values, page.letters)), "next": page.next})
+        return
+    if page.letters:
+        Console().print(letters_table(page.letters))
+    elif not page.next:
         typer.echo("no dead letters", err=True)
+    if page.next:
+        typer.echo(f"more: the same with --after {page.next}", err=True)
 
 
 @app.command()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 import re
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from skitter.access import Audit, Keys, Principal, Role
+from skitter.access import Keys, Role
 from skitter.cli.asking import tell_json
 from skitter.cli.options import Json, Sets
 from skitter.settings import load_settings, parse_sets
@@ -50,7 +49,7 @@ def create(
     async def make(keys: Keys) -> tuple[Key, str]:
         return await keys.create(name=name, role=role, project=project, expires_s=expires_s)
 
-    key, text = _run(sets, make, action=f"skitter keys create {name}")
+    key, text = _run(sets, make)
     if as_json:
         tell_json(_values(key) | {"key": text})
         return
@@ -86,26 +85,20 @@ def revoke(
 
     Example: skitter keys revoke ab3k9w2mzq
     """
-    found = _run(sets, lambda keys: keys.revoke(key), action=f"skitter keys revoke {key}")
+    found = _run(sets, lambda keys: keys.revoke(key))
     if as_json:
         tell_json(_values(found))
     else:
         typer.echo(f"The key {found.id} ({found.name}) is revoked.")
 
 
-def _run(sets: list[str] | None, ask: Callable[[Keys], Awaitable[T]], *, action: str = "") -> T:
-    """Ask the keys of the store; a change goes into the audit log as this user's."""
+def _run(sets: list[str] | None, ask: Callable[[Keys], Awaitable[T]]) -> T:
+    """Ask the keys of the store."""
     settings = load_settings(parse_sets(sets or []))
 
     async def with_store() -> T:
         async with await Store.open(settings.store.url) as store:
-            if not action:
-                return await ask(Keys(store))
-            audit, who = Audit(store), Principal("cli", getpass.getuser(), Role.ADMIN)
-            line = await audit.begin(who, action)
-            found = await ask(Keys(store))
-            await audit.finish(line, status=200)
-            return found
+            return await ask(Keys(store))
 
     return asyncio.run(with_store())
 

@@ -20,6 +20,7 @@ from skitter.settings import load_settings, parse_sets
 from skitter.sinks import Wanted
 
 if TYPE_CHECKING:
+    from skitter.cli.quality_history import Known
     from skitter.validate.gates import GateFailure, Gates, RunFigures
 
 app = typer.Typer(help="Quality: what a run as a whole has to be like.", no_args_is_help=True)
@@ -37,16 +38,22 @@ def check(
     gates: Annotated[
         str,
         typer.Option(
-            metavar="FILE|JSON|usual", help="The gates, unless its spider or recipe names them."
+            metavar="FILE|JSON|usual",
+            help="The gates, unless the job, its spider or recipe names them.",
         ),
     ] = "",
     arguments: Annotated[
         list[str] | None,
-        typer.Option("--arg", metavar="NAME=VALUE", help="An argument of its spider: recipe=…"),
+        typer.Option(
+            "--arg", metavar="NAME=VALUE", help="Another argument of its spider: recipe=…"
+        ),
     ] = None,
     past: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="What --json showed of a good run; the latest last."),
+        typer.Option(
+            metavar="FILE",
+            help="What --json showed of a good run, in place of the store's; the latest last.",
+        ),
     ] = None,
     place: From = None,
     sets: Sets = None,
@@ -54,7 +61,11 @@ def check(
 ) -> None:
     """Show which gates a job's items pass. The exit code is 1 if they do not pass all.
 
+    It is held against the last good runs of the same spider and arguments, which the store has.
+
     Examples:
+    skitter quality check --job shop
+
     skitter quality check --job shop --gates usual
 
     skitter quality check --job shop --gates gates.yaml --past monday.json --json > tuesday.json
@@ -64,24 +75,35 @@ def check(
     found = reading(place, sets, Wanted(job=job))()
     first = list(islice(found, 1))
     spider = first[0].item.spider if first else ""
-    asked = _gates(spider, gates, arguments or [])
+    known = _known(job, spider, dict(map(_pair, arguments or [])), sets)
+    asked = _gates(spider, gates or known.gates, known.args)
     items = (stored.item.data for stored in chain(first, found))
     figures = figures_of(items, gates=asked, quarantined=_held(job, sets))
-    failures = judge(asked, figures, [_past(path) for path in past or []])
+    before = [_past(path) for path in past] if past else known.past[-asked.past_runs :]
+    failures = judge(asked, figures, before)
     if as_json:
-        typer.echo(json.dumps(_plain(job, asked, figures, failures), indent=2))
+        told = {"past_runs": len(before)} | _plain(job, asked, figures, failures)
+        typer.echo(json.dumps(told, indent=2))
     else:
-        _show(job, figures, failures)
+        _show(job, figures, failures, past=len(before))
     raise typer.Exit(1 if failures else 0)
 
 
-def _gates(spider: str, told: str, arguments: list[str]) -> Gates:
+def _known(job: str, spider: str, args: dict[str, str], sets: list[str] | None) -> Known:
+    from skitter.cli.quality_history import known_of  # noqa: PLC0415 - the SQL toolkit
+
+    url = load_settings(parse_sets(sets or [])).store.url
+    return known_of(url, job, spider=spider, args=args)
+
+
+def _gates(spider: str, told: dict[str, Any] | str, args: dict[str, str]) -> Gates:
     from skitter.validate.gates import Gates  # noqa: PLC0415 - as above
 
     kind = spider_classes().get(spider)
-    args = dict(_pair(text) for text in arguments)
-    as_file = told.endswith((".yaml", ".yml"))
-    asked = Gates.of(kind, {"gates": Gates.load(Path(told)) if as_file else told, "args": args})
+    if isinstance(told, str) and told.endswith((".yaml", ".yml")):
+        asked = Gates.of(kind, {"gates": Gates.load(Path(told)), "args": args})
+    else:
+        asked = Gates.of(kind, {"gates": told, "args": args})
     if asked is None:
         raise BadGates(source=f"spider {spider!r}", problem="it has none; give --gates")
     return asked
@@ -125,10 +147,11 @@ def _plain(
     }
 
 
-def _show(job: str, figures: RunFigures, failures: list[GateFailure]) -> None:
+def _show(job: str, figures: RunFigures, failures: list[GateFailure], *, past: int) -> None:
     held = f", {figures.quarantined:,} in quarantine" if figures.quarantined else ""
     outcome = f"gates not passed: {len(failures)}" if failures else "all gates are passed"
     typer.echo(f"{job}: {figures.items:,} items{held}: {outcome}")
+    typer.echo(f"held against {past} past runs", err=True)
     if failures:
         table = Table("gate", "reason")
         for failure in failures:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from skitter.cli.held_rules import judge_of
 from skitter.cli.options import Sets
@@ -73,13 +74,16 @@ def list_held(
 
 
 @app.command()
-def show(*, ids: Ids, file: File = None, sets: Sets = None) -> None:
-    """Show all that is known of entries, as JSON.
+def show(*, ids: Ids, file: File = None, sets: Sets = None, as_json: Json = False) -> None:
+    """Show all that is known of entries; with --json, one a line.
 
-    Example: skitter quarantine show 3f2a | jq .data
+    Example: skitter quarantine show 3f2a --json | jq .data
     """
     for entry in _named(_open(file, sets), ids):
-        typer.echo(json.dumps(_plain(entry), indent=2, ensure_ascii=False))
+        if as_json:
+            typer.echo(json.dumps(_plain(entry), ensure_ascii=False))
+        else:
+            Console().print(_details(entry))
 
 
 @app.command()
@@ -149,6 +153,7 @@ def discard(
     job: Annotated[str | None, typer.Option(help="All of this job, in place of IDs.")] = None,
     file: File = None,
     sets: Sets = None,
+    as_json: Json = False,
 ) -> None:
     """Throw entries away for good.
 
@@ -161,7 +166,8 @@ def discard(
         raise typer.BadParameter("give IDs, or --job")
     held = _open(file, sets)
     found = _named(held, ids) if ids else _entries(held, job, None)
-    typer.echo(f"{held.discard([entry.item.id for entry in found]):,} discarded")
+    count = held.discard([entry.item.id for entry in found])
+    typer.echo(json.dumps({"discarded": count}) if as_json else f"{count:,} discarded")
 
 
 def _open(file: Path | None, sets: list[str] | None) -> Quarantine:
@@ -214,6 +220,17 @@ def _tell(done: Rechecked, what: str, *, as_json: bool) -> None:
     most = sorted(done.reasons.items(), key=lambda pair: -pair[1])[:SHOWN_REASONS]
     for reason, count in most:
         typer.echo(f"{count:8,} {reason}")
+
+
+def _details(entry: Held) -> Table:
+    """One entry, line by line, its values below what is known of it; what is empty is left out."""
+    values = _plain(entry)
+    table = Table("entry", values.pop("id"))
+    data = values.pop("data")
+    for name, value in [*values.items(), *data.items()]:
+        if value not in (None, "", {}):
+            table.add_row(name, Text(str(value)))
+    return table
 
 
 def _plain(entry: Held) -> dict[str, Any]:

@@ -113,9 +113,10 @@ def resume(*, name: Name, sets: Sets = None, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def delete(*, name: Name, sets: Sets = None) -> None:
+def delete(*, name: Name, sets: Sets = None, as_json: AsJson = False) -> None:
     """Forget a schedule and its history; its jobs go on."""
     _run(sets, lambda kit: kit.schedules.delete(name))
+    typer.echo(json.dumps({"deleted": name}) if as_json else f"{name} deleted")
 
 
 @app.command()

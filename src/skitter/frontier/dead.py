@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import ormsgpack
 
 from skitter.errors import BadReply, BadRequest
+from skitter.frontier.dead_walk import Mark, walk_marks
+from skitter.frontier.places import Place, place_text, read_place
 from skitter.frontier.request import Request, pack, unpack
 from skitter.frontier.urls import parse
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Sequence
 
     from skitter.frontier.live_jobs import LiveJobs
     from skitter.frontier.shards import Shards
 
 PAGE = 200
+MOST_LOOKED = 5_000
 _CLOSING = -2
 
 
@@ -38,6 +42,23 @@ class DeadLetter:
     crashes: int
     at_ms: int
 
+    @property
+    def place(self) -> str:
+        """Where a listing goes on after it."""
+        return place_text(self.at_ms, self.id)
+
+    def fits(self, reason: str, host: str) -> bool:
+        """Whether it has this reason and this host, where they are said."""
+        return reason in ("", self.reason) and host in ("", self.host)
+
+
+@dataclass(frozen=True, slots=True)
+class LetterPage:
+    """Some letters, the newest first, and the place to go on from; None at the end."""
+
+    letters: list[DeadLetter]
+    next: str | None
+
 
 class DeadLetters:
     """List them, replay them as they are or edited, throw them away."""
@@ -51,12 +72,42 @@ class DeadLetters:
     ) -> list[DeadLetter]:
         """The newest first, of a job, a reason or a host if told."""
         found: list[DeadLetter] = []
-        async for letter in self.walk(job):
-            if (not reason or letter.reason == reason) and (not host or letter.host == host):
-                found.append(letter)
-            if len(found) >= limit and self._shards.count == 1:
-                break
-        return sorted(found, key=lambda letter: letter.at_ms, reverse=True)[:limit]
+        async with aclosing(self.walk(job)) as letters:
+            async for letter in letters:
+                if letter.fits(reason, host):
+                    found.append(letter)
+                if len(found) >= limit:
+                    break
+        return found
+
+    async def page(
+        self,
+        *,
+        job: str = "",
+        reason: str = "",
+        host: str = "",
+        after: str | None = None,
+        limit: int = 100,
+    ) -> LetterPage:
+        """The same a page at a time; after is what the page before calls next.
+
+        With a reason or a host, so many letters are looked at for a page and no more: it may be
+        short, and yet not the last.
+        """
+        place = read_place(after) if after is not None else None
+        at_once = PAGE if reason or host else min(limit + 1, PAGE)
+        found: list[DeadLetter] = []
+        async with aclosing(self.walk(job, after=place, at_once=at_once)) as letters:
+            looked = 0
+            async for letter in letters:
+                looked += 1
+                if letter.fits(reason, host):
+                    found.append(letter)
+                if len(found) > limit:
+                    return LetterPage(found[:limit], found[limit - 1].place)
+                if looked >= MOST_LOOKED:
+                    return LetterPage(found, letter.place)
+        return LetterPage(found, None)
 
     async def named(self, ids: Sequence[str]) -> list[DeadLetter]:
         """Those with these ids, as far as they are there."""
@@ -125,20 +176,32 @@ class DeadLetters:
                 return answers
             await asyncio.sleep(0.05)
 
-    async def walk(self, job: str = "") -> AsyncIterator[DeadLetter]:
-        """All of them, or a job's, one after the other; those of a shard from the newest on."""
+    async def walk(
+        self, job: str = "", *, after: Place | None = None, at_once: int = PAGE
+    ) -> AsyncGenerator[DeadLetter, None]:
+        """All of them, or a job's, the newest first, from a place on."""
         index = f"xj:{(await self._jobs.known(job)).no}" if job else "xt"
-        for shard, prefix in enumerate(self._shards.prefixes):
-            first = 0
-            while True:
-                ids = await self._shards.command(
-                    "ZREVRANGE", f"{prefix}{index}", first, first + PAGE - 1
-                )
-                if not ids:
-                    break
-                for letter in await self._read(shard, ids):
-                    yield letter
-                first += PAGE
+        marks: list[Mark] = []
+        async with aclosing(
+            walk_marks(self._shards, index, after=after, at_once=at_once)
+        ) as walked:
+            async for mark in walked:
+                marks.append(mark)
+                if len(marks) == at_once:
+                    for letter in await self._marked(marks):
+                        yield letter
+                    marks = []
+        for letter in await self._marked(marks):
+            yield letter
+
+    async def _marked(self, marks: Sequence[Mark]) -> list[DeadLetter]:
+        """The letters at these marks, but for those that are gone."""
+        ids: dict[int, list[bytes]] = {}
+        for mark in marks:
+            ids.setdefault(mark.shard, []).append(mark.id.encode())
+        parts = await asyncio.gather(*(self._read(shard, mine) for shard, mine in ids.items()))
+        found = {letter.id: letter for part in parts for letter in part}
+        return [found[mark.id] for mark in marks if mark.id in found]
 
     async def last_ms(self, job: str) -> int:
         """When the newest of a job's was buried; 0 if there are none."""

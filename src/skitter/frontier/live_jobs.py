@@ -8,6 +8,7 @@ queued.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -48,7 +49,8 @@ class KnownJob:
 class JobRecord:
     """A job as its home has it now. verb is its last change: none yet, or as `_change` has it.
 
-    judged, failures and notes are of what was seen to after its end.
+    judged, failures and notes are of what was seen to after its end. declared is what its spider
+    asks of the run as a whole, as the first process that ran it said.
     """
 
     no: str
@@ -65,6 +67,7 @@ class JobRecord:
     judged: bool = False
     failures: list[dict[str, Any]] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)
+    declared: dict[str, Any] = field(default_factory=dict)
 
 
 class LiveJobs:
@@ -136,6 +139,25 @@ class LiveJobs:
             raise UnknownJob(job=job)
         return record_of(number, fields)
 
+    async def records(self, jobs: Sequence[str]) -> dict[str, JobRecord]:
+        """The same of many at once, by id; those that nobody knows are left out."""
+        if not jobs:
+            return {}
+        nos = await self._shards.command("HMGET", f"{self._shards.prefixes[0]}ids", *jobs)
+        homes: dict[int, list[tuple[str, str]]] = {}
+        for job, no in zip(jobs, nos, strict=True):
+            if no is not None:
+                homes.setdefault(self._home(no.decode()), []).append((job, no.decode()))
+        found = await asyncio.gather(*(self._records(home, of) for home, of in homes.items()))
+        return {job: record for part in found for job, record in part}
+
+    async def _records(
+        self, home: int, jobs: Sequence[tuple[str, str]]
+    ) -> list[tuple[str, JobRecord]]:
+        hashes = await self._shards.hashes(home, [f"J:{no}" for _, no in jobs])
+        found = zip(jobs, hashes, strict=True)
+        return [(job, record_of(no, fields)) for (job, no), fields in found if fields]
+
     async def pause(self, job: str) -> JobRecord:
         """Lease nothing more of it; workers give back what they have not started."""
         return await self._change(job, "pause")
@@ -161,6 +183,11 @@ class LiveJobs:
         if record:
             await self._tell(record)
         return answer == "ok"
+
+    async def declare(self, job: str, declared: str) -> None:
+        """Write down what its spider asks of a run, as JSON; what was said first stays."""
+        no = (await self.known(job)).no
+        await self._shards.run(self._home(no), "job_declare", no, declared, clocked=False)
 
     async def hold(self, job: str, name: str, *, ms: int) -> bool:
         """Hold a job open for a time: it cannot complete meanwhile. False if it has ended."""
@@ -343,5 +370,6 @@ def record_of(no: str, fields: dict[str, bytes]) -> JobRecord:
         verb=fields.get("by", b"").decode(),
         judged="judged" in fields,
         failures=json.loads(fields.get("failures", b"[]")),
+        declared=json.loads(fields.get("declared", b"{}")),
         notes={name[2:]: text.decode() for name, text in fields.items() if name[:2] == "n:"},
     )

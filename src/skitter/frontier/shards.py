@@ -35,12 +35,14 @@ from skitter.frontier.server import Waiting
 from skitter.frontier.server_errors import TooFewReplicas, describe, out_of_memory, transient
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
     from skitter.frontier.policy import Config
     from skitter.frontier.server import Server
 
 log = structlog.get_logger(__name__)
+
+HASHES_AT_ONCE = 100
 
 
 class Shards:
@@ -106,6 +108,14 @@ class Shards:
     async def fields(self, key: str) -> dict[str, bytes]:
         """A hash, whole."""
         return as_fields(await self.command("HGETALL", key))
+
+    async def hashes(self, shard: int, names: Sequence[str]) -> list[dict[str, bytes]]:
+        """Hashes of a shard, whole, some at a time; empty where there is none."""
+        found: list[dict[str, bytes]] = []
+        for first in range(0, len(names), HASHES_AT_ONCE):
+            part = ormsgpack.packb(list(names[first : first + HASHES_AT_ONCE]))
+            found += map(as_fields, await self.run(shard, "hashes", part, clocked=False))
+        return found
 
     async def scored(
         self, key: str, first: int, last: int, *, highest: bool = False

@@ -140,6 +140,14 @@ class Intake:
         self._leaser.ask_by(0.0)
         return opened
 
+    def declare(self, lane: str, gates: str) -> None:
+        """What a lane's spider asks of a run: each job that comes to it is told, before its pages.
+
+        gates is JSON, or '' for nothing.
+        """
+        if gates:
+            self._leaser.declared[lane] = gates
+
     def fetched(self, page: Page, fetch: Fetch) -> None:
         """A fetch of this page's turn is over: its head arrived, or the attempt failed.
 
@@ -332,6 +340,7 @@ class Intake:
 
     async def _close_lane(self, lane: Lane) -> None:
         self._leaser.lanes.pop(lane.name, None)
+        self._leaser.declared.pop(lane.name, None)
         self._withdraw([page for page in self._holding.untaken if page.lane is lane])
         await self._holding.change.until(lambda: self._returner.idle, GIVE_BACK_S)
 

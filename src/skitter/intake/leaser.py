@@ -37,6 +37,7 @@ NOT_MORE_S = 0.01
 LINGER_S = 0.05
 ALONE_S = 60.0
 HELD_UP_S = 5.0
+REMEMBERED = 10_000
 
 
 class Leaser:
@@ -55,6 +56,7 @@ class Leaser:
         self.withdraw: Callable[[list[Page]], None]
         self.returner: Returner
         self.stopping = False
+        self.declared: dict[str, str] = {}
         self._frontier = frontier
         self._holding = holding
         self._egresses = egresses
@@ -65,6 +67,7 @@ class Leaser:
         self._call = asyncio.Event()
         self._dry = asyncio.Event()
         self._backoff = Backoff()
+        self._told: set[str] = set()
 
     @property
     def prefetched(self) -> int:
@@ -199,10 +202,21 @@ class Leaser:
 
     async def _lane_of(self, job: str) -> str:
         try:
-            return (await self._frontier.jobs.known(job)).job.lane
+            lane = (await self._frontier.jobs.known(job)).job.lane
+            if job not in self._told:
+                await self._tell(job, self.declared.get(lane, ""))
+            return lane
         except FrontierError as error:  # its leases go back, whatever became of the job
             log.warning("job is not known", job=job, error=str(error))
             return ""
+
+    async def _tell(self, job: str, declared: str) -> None:
+        """Whoever judges the job may not have its spider's class."""
+        if declared:
+            await self._frontier.jobs.declare(job, declared)
+        if len(self._told) >= REMEMBERED:
+            self._told.clear()
+        self._told.add(job)
 
     def _hand_on(self, pages: list[Page]) -> None:
         """A lane may have closed, and a drain begun, while the last step waited."""

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, literal, select, tuple_
 
+from skitter.frontier.places import place_text, read_place
 from skitter.jobs.rows import LISTED, label_word, to_ms, view_of_row, words_of
 from skitter.jobs.word_walk import walk
-from skitter.service_errors import BadCursor
 from skitter.store.tables_jobs import job_totals, jobs
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
+    from skitter.frontier.places import Place
     from skitter.jobs.view import JobView
 
 COUNTED = 10_000
@@ -76,7 +77,7 @@ class Found:
 
 def find_jobs(connection: Connection, filters: Filters, *, after: str | None, limit: int) -> Found:
     """The newest jobs that fit, or those that come after a place."""
-    place = read_cursor(after) if after is not None else None
+    place = read_place(after) if after is not None else None
     limit = min(limit, MOST_ROWS)
     words = filters.words()
     if words is not None:
@@ -93,7 +94,7 @@ def find_by_words(
     connection: Connection,
     filters: Filters,
     words: list[str],
-    page: tuple[tuple[int, str] | None, int],
+    page: tuple[Place | None, int],
 ) -> Found:
     """A page of jobs that have all these words. It may be short, and yet not the last."""
     place, limit = page
@@ -105,7 +106,7 @@ def find_by_words(
         if len(found) > limit:
             return Found(found[:limit], cursor_of(found[limit - 1]))
         if looked.total >= MOST_LOOKED:
-            return Found(found, f"{looked.last[0]}~{looked.last[1]}")
+            return Found(found, place_text(*looked.last))
     return Found(found, None)
 
 
@@ -136,14 +137,7 @@ def _total(connection: Connection, filters: Filters) -> int:
 
 def cursor_of(view: JobView) -> str:
     """The place in a listing right after a job."""
-    return f"{to_ms(view.created_at)}~{view.id}"
-
-
-def read_cursor(text: str) -> tuple[int, str]:
-    ms, tilde, job = text.partition("~")
-    if not (ms.isdigit() and len(ms) < 16 and tilde and job):
-        raise BadCursor(cursor=repr(text[:100]))
-    return int(ms), job
+    return place_text(to_ms(view.created_at), view.id)
 
 
 def fitting(filters: Filters, query: Select[Any]) -> Select[Any]:

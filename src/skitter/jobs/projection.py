@@ -6,7 +6,6 @@ is in the index of changes at the job's home, and is caught up with by whoever l
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from skitter.store import Store
 
 AT_ONCE = 100
-READ_AT_ONCE = 20
+READ_AT_ONCE = 100
 REMEMBERED = 50_000
 
 
@@ -70,9 +69,8 @@ class Projection:
         read_ms = time.time_ns() // 1_000_000
         moved = []
         for first in range(0, len(jobs), READ_AT_ONCE):
-            part = jobs[first : first + READ_AT_ONCE]
-            views = await asyncio.gather(*(self._read(job) for job in part))
-            moved += [view for view in views if view and self._last.get(view.id) != view.figures]
+            views = await self._read(jobs[first : first + READ_AT_ONCE])
+            moved += [view for view in views if self._last.get(view.id) != view.figures]
         if moved:
             await self._store.write(lambda found: _write_all(found, moved, read_ms))
         if len(self._last) > REMEMBERED:
@@ -80,13 +78,13 @@ class Projection:
         self._last |= {view.id: view.figures for view in moved}
         return len(moved)
 
-    async def _read(self, job: str) -> JobView | None:
-        try:
-            record = await self._frontier.jobs.record(job)
-            stats = await self._frontier.stats.of(record)
-        except UnknownJob:
-            return None
-        return view_of(record, stats, submission=Submission.of_job(record.job))
+    async def _read(self, jobs: Sequence[str]) -> list[JobView]:
+        records = list((await self._frontier.jobs.records(jobs)).values())
+        stats = await self._frontier.stats.of_all(records)
+        return [
+            view_of(record, figures, submission=Submission.of_job(record.job))
+            for record, figures in zip(records, stats, strict=True)
+        ]
 
 
 def _write_all(connection: Connection, views: Sequence[JobView], read_ms: int) -> None:

@@ -6,7 +6,6 @@ finds jobs by filters. Every change is written to both, the server first.
 
 from __future__ import annotations
 
-import asyncio
 import re
 import secrets
 from collections.abc import AsyncGenerator
@@ -17,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from skitter.errors import JobEnded, UnknownJob
 from skitter.frontier import Request
+from skitter.frontier.places import read_place
 from skitter.jobs.hints import hint_of
-from skitter.jobs.listing import Filters, count_jobs, find_jobs, read_cursor
+from skitter.jobs.listing import Filters, count_jobs, find_jobs
 from skitter.jobs.projection import Projection
 from skitter.jobs.pushing import HOLD_MS, PUSHING, Push, Tally, held_open, hold_name
 from skitter.jobs.retrying import copy_failed, discard_failed, replay_failed
@@ -41,7 +41,6 @@ SEEDS_AT_ONCE = 1000
 RESERVED_MS = 60_000
 SEEDING, SEEDING_MS = "seeds", 86_400_000  # held until all its first requests are there
 RETRY_OF = "retry_of"
-READ_AT_ONCE = 10
 _Views = list[JobView]  # `list` is a method below
 _Requests = list[Request]
 _Seeds = AsyncGenerator[list[Seed], None]
@@ -127,7 +126,7 @@ class Jobs:
         """Jobs that fit, newest first; filters are those of `Filters`."""
         wanted = Filters(**filters)
         if after is not None:
-            read_cursor(after)
+            read_place(after)
         await self._projection.catch_up()
         found = await self._store.read(
             lambda rows: find_jobs(rows, wanted, after=after, limit=limit)
@@ -272,21 +271,15 @@ class Jobs:
         return hint_of(record.job, await self._frontier.workers.list())
 
     async def _refresh(self, views: _Views) -> _Views:
-        """What has not ended as far as the store knows, read from the server."""
-        shown = views.copy()
-        live = [number for number, view in enumerate(views) if not view.ended]
-        for first in range(0, len(live), READ_AT_ONCE):
-            numbers = live[first : first + READ_AT_ONCE]
-            found = await asyncio.gather(*(self._read(views[number]) for number in numbers))
-            for number, view in zip(numbers, found, strict=True):
-                shown[number] = view
-        return shown
-
-    async def _read(self, kept: JobView) -> JobView:
-        try:
-            return await self._view(await self._frontier.jobs.record(kept.id), kept)
-        except UnknownJob:
-            return kept
+        """What has not ended as far as the store knows, read from the server, all in one."""
+        live = [view.id for view in views if not view.ended]
+        records = await self._frontier.jobs.records(live)
+        stats = await self._frontier.stats.of_all(list(records.values()))
+        now = {
+            job: view_of(record, figures)
+            for (job, record), figures in zip(records.items(), stats, strict=True)
+        }
+        return [now.get(view.id, view) for view in views]
 
     async def _view(self, record: JobRecord, kept: JobView | None) -> JobView:
         if kept and kept.ended and kept.version >= record.version:

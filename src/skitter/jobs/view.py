@@ -112,7 +112,8 @@ def state_of(record: JobRecord, figures: Figures) -> str:
 
     One with gates has not ended before it is judged by them: its outcome is not known yet.
     """
-    if record.state == "ended" and record.job.gates and not record.judged:
+    gated = record.job.gates or record.declared.get("gates")
+    if record.state == "ended" and gated and not record.judged:
         return "running"
     return "queued" if record.state == "running" and not figures.begun else record.state
 

@@ -1,4 +1,4 @@
-"""Throws away what was kept long enough: history, items, dead letters, old log files.
+"""Throws away what was kept long enough: history, items, dead letters, audit and log lines.
 
 Little at a time: a round deletes some hundreds of each, and the next goes on.
 """
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import structlog
 from sqlalchemy import select
 
+from skitter.access import Audit
 from skitter.jobs.rows import delete_job
 from skitter.orchestrator.alert_rows import delete_events
 from skitter.orchestrator.schedule_rows import delete_ticks
@@ -54,6 +55,7 @@ class Pruner:
             "ticks": await self._ticks(),
             "dead letters": await self._dead_letters(),
             "items": await self._items(),
+            "audit lines": await self._audit(),
             "log files": await self._logs(),
         }
         if any(gone.values()):
@@ -93,6 +95,12 @@ class Pruner:
         files = [Path(url.removeprefix(SQLITE)) for url in self._settings.items.sink
                  if url.startswith(SQLITE)]  # fmt: skip
         return sum([await asyncio.to_thread(delete_items, file, before) for file in files])
+
+    async def _audit(self) -> int:
+        if self._keep.audit_days is None:
+            return 0
+        before_ms = _before_ms(self._keep.audit_days)
+        return await Audit(self._store).prune(before_ms=before_ms, limit=AT_ONCE)
 
     async def _logs(self) -> int:
         file = self._settings.log.file

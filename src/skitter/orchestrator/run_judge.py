@@ -1,7 +1,8 @@
 """A job's run as a whole, held against its gates: its items against bounds and past good runs.
 
-The gates are the job's, its recipe's and its spider's. The spider's are known where its class can
-be loaded; elsewhere the job's alone count. A good run's figures are kept, for later ones.
+The gates are the job's, its recipe's and its spider's. What the spider and the recipe ask is in the
+job's record: the first worker that ran it said so. Of a job that no worker has met it is known
+where the class can be loaded. A good run's figures are kept, for later ones.
 """
 
 from __future__ import annotations
@@ -9,17 +10,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, insert, select
-
 from skitter.errors import BadGates
 from skitter.orchestrator.job_items import stored_of
-from skitter.store.tables_jobs import job_runs
-from skitter.validate.gates import Gates, RunFigures, figures_of, judge
+from skitter.orchestrator.run_history import keep_run, past_runs
+from skitter.validate.gates import Declared, Gates, RunFigures, figures_of, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    from sqlalchemy import Connection
 
     from skitter.frontier.live_jobs import JobRecord
     from skitter.store import Store
@@ -27,7 +24,6 @@ if TYPE_CHECKING:
     Spiders = Callable[[], Mapping[str, type[Any]]]
 
 JUDGED = ("finished", "limit reached")
-PAST = 100
 
 
 class RunJudge:
@@ -49,14 +45,24 @@ class RunJudge:
         if gates is None:
             return []
         figures = await asyncio.to_thread(self._figures, record, gates)
-        past = await self._store.read(lambda found: _past(found, record, gates.past_runs))
+        past = await self._store.read(
+            lambda found: past_runs(
+                found,
+                record.job.lane,
+                but=record.job.id,
+                until_ms=record.ended_ms,
+                most=gates.past_runs,
+            )
+        )
         failures = judge(gates, figures, past)
         if not failures:
-            await self._store.write(lambda found: _keep(found, record, figures))
+            await self._store.write(lambda found: keep_run(found, record, figures))
         return [failure.to_json() for failure in failures]
 
     def _gates(self, record: JobRecord) -> Gates | None:
         job = record.job
+        if record.declared:
+            return Gates.asked(Declared.from_json(record.declared), job.gates or None)
         kind = self._spiders().get(job.spider)
         return Gates.of(kind, {"gates": job.gates or None, "args": job.args})
 
@@ -73,27 +79,3 @@ def _quarantined(sinks: Sequence[str], job: str) -> int:
 
     path = quarantine_path(sinks)
     return sum(1 for _ in Quarantine(path).entries(job=job)) if path.exists() else 0
-
-
-def _past(connection: Connection, record: JobRecord, most: int) -> list[RunFigures]:
-    """Figures of the last good runs of the same lane, the latest last."""
-    rows = connection.execute(
-        select(job_runs.c.figures)
-        .where(job_runs.c.lane == record.job.lane, job_runs.c.job != record.job.id)
-        .where(job_runs.c.ended_ms <= record.ended_ms)
-        .order_by(job_runs.c.ended_ms.desc())
-        .limit(min(most, PAST))
-    ).all()
-    return [RunFigures.from_json(row.figures) for row in reversed(rows)]
-
-
-def _keep(connection: Connection, record: JobRecord, figures: RunFigures) -> None:
-    connection.execute(delete(job_runs).where(job_runs.c.job == record.job.id))
-    connection.execute(
-        insert(job_runs).values(
-            job=record.job.id,
-            lane=record.job.lane,
-            ended_ms=record.ended_ms,
-            figures=figures.to_json(),
-        )
-    )

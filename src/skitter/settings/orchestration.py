@@ -77,6 +77,8 @@ class RetentionSettings(Section):
     it, for ever. Other sinks have their own ways."""
     dead_letters_days: Days | None = 30
     """How long dead letters of live jobs are kept; `jobs.dead_letters_days` is for ended ones."""
+    audit_days: Days | None = 365
+    """How long the audit log keeps a change; without it, for ever."""
     logs_days: Days | None = None
     """How long rotated log files (`log.file`) are kept; without it, `log.file_backups` decides."""
 

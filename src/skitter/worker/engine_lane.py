@@ -12,6 +12,7 @@ import structlog
 from skitter.engine.making import make_engine
 from skitter.engine.process import SETTING
 from skitter.errors import UnsupportedByEngine
+from skitter.intake.declaring import gates_text
 from skitter.worker.crawler_lane import CrawlerLane
 from skitter.worker.project import ADDON, path_of
 
@@ -53,6 +54,7 @@ class EngineLane:
 
 async def open_lane(spec: LaneSpec, *, project: Project, process: Process) -> OpenLane:
     """Open a lane on the engine that the settings name."""
+    process.intake.declare(spec.lane, gates_text(project.spiders[spec.spider], spec.args))
     chosen = process.settings.worker.engine
     if chosen != "scrapy":
         try:

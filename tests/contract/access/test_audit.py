@@ -60,7 +60,8 @@ async def test_lines_are_paged_filtered_and_pruned(store: Store) -> None:
     assert [entry.action for entry in await audit.list(key="key1")] == ["POST /3", "POST /1"]
     middle_ms = int((clock.now_s - 3) * 1000)
     assert len(await audit.list(since_ms=middle_ms)) == 3
-    assert await audit.prune(before_ms=middle_ms) == 2
+    assert await audit.prune(before_ms=middle_ms, limit=1) == 1
+    assert await audit.prune(before_ms=middle_ms) == 1
     assert len(await audit.list()) == 3
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import event, select
 
-from skitter.access import Keys, Role
+from skitter.access import Audit, Keys, Role
 from skitter.access.key_text import KeyText
 from skitter.access_errors import BadKey, UnknownKey
 from skitter.store.tables_access import keys as table
@@ -132,6 +132,8 @@ async def test_the_first_key_is_made_once_ever(store: Store, store_url: str) -> 
     assert len(texts) == 1
     who = await keys.verify(texts[0])
     assert (who.role, who.project) == (Role.ADMIN, None)
+    [line] = await Audit(store).list()
+    assert (line.key_id, line.action, line.status) == (who.key, "the first key is made", 201)
     await keys.revoke(who.key)
     assert await keys.create_first() is None
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from skitter.errors import BadRequest
-from skitter.frontier import Request, Settlement
+from skitter.frontier import Request, Settlement, dead
 from skitter.frontier.completer import Completer
+from skitter.service_errors import BadCursor
 from tests.contract.frontier.crawl import hosts
 
 if TYPE_CHECKING:
@@ -140,3 +142,73 @@ async def test_more_than_a_page_of_letters_is_walked(crawl: Crawl) -> None:
     assert len({letter.id for letter in letters}) == 480
     assert all(await crawl.frontier.dead.replay(letters))
     assert (await crawl.frontier.stats.job("j")).queued == 480
+
+
+async def bury_many(crawl: Crawl, number: int) -> None:
+    """At many hosts, some at the same time and some later."""
+    for first in range(0, number, 30):
+        names = hosts(30)[: number - first]
+        await bury(crawl, *(f"https://{host}/{first}" for host in names))
+        crawl.clock.step(first % 2)
+
+
+async def test_pages_hold_all_letters_once_newest_first(crawl: Crawl) -> None:
+    await crawl.job(held=True)
+    await bury_many(crawl, 150)
+    wanted = sorted(
+        await crawl.frontier.dead.find(limit=1000),
+        key=lambda one: (one.at_ms, one.id),
+        reverse=True,
+    )
+    assert len(wanted) == 150
+    for limit in (1, 7, 50, 150, 200):
+        found, after = [], None
+        while True:
+            page = await crawl.frontier.dead.page(job="j", after=after, limit=limit)
+            assert len(page.letters) == limit or page.next is None
+            found += page.letters
+            after = page.next
+            if after is None:
+                break
+        assert found == wanted, limit
+
+
+async def test_pages_stay_where_they_are_while_letters_come_and_go(crawl: Crawl) -> None:
+    await crawl.job(held=True)
+    await bury_many(crawl, 120)
+    letters, draw = crawl.frontier.dead, random.Random(5)
+    left = {letter.id for letter in await letters.find(limit=1000)}
+    met: list[str] = []
+    page = await letters.page(limit=10)
+    for number in range(1000):
+        met += [letter.id for letter in page.letters]
+        if page.next is None:
+            break
+        # The last one of the page goes, for it is the place; so do some before and after it.
+        others = await letters.find(limit=1000)
+        gone = [page.letters[-1], *draw.sample(others, 4)]
+        assert any(await letters.discard(gone))
+        left -= {letter.id for letter in gone}
+        crawl.clock.step(1)
+        await bury(crawl, f"https://new.example/{number}")
+        page = await letters.page(after=page.next, limit=10)
+    assert page.next is None
+    assert len(met) == len(set(met))
+    assert left <= set(met)
+
+
+async def test_a_page_of_few_among_many_is_bounded(
+    crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dead, "MOST_LOOKED", 20)
+    await crawl.job(held=True)
+    await bury(crawl, "https://rare.example/", reason="dns")
+    crawl.clock.step(1)
+    await bury_many(crawl, 60)
+    page = await crawl.frontier.dead.page(reason="dns", limit=5)
+    for _ in range(3):
+        assert page.letters == []
+        page = await crawl.frontier.dead.page(reason="dns", after=page.next, limit=5)
+    assert ([letter.host for letter in page.letters], page.next) == (["rare.example"], None)
+    with pytest.raises(BadCursor, match="nowhere"):
+        await crawl.frontier.dead.page(after="nowhere")

@@ -174,6 +174,42 @@ async def test_gates_that_are_not_passed_change_the_outcome(
     assert await bench.jobs.totals() == {"quality failed": 1}
 
 
+async def test_gates_that_a_spider_declares_count_without_its_class(
+    bench: Bench, finisher: Finisher, settings: Settings
+) -> None:
+    declared = json.dumps({"gates": {"coverage": {"price": 0.9}}, "usual": {"least_items": 7}})
+    for job, gates in (("own", {}), ("less", {"coverage": {"price": 0.5}}), ("none", "none"),
+                       ("usual", "usual")):  # fmt: skip
+        await bench.submit(seeds=SEEDS, id=job, gates=gates)
+        await bench.frontier.jobs.declare(job, declared)
+        await bench.frontier.jobs.declare(job, json.dumps({"gates": {}}))  # the first one stays
+        await store_items(settings.items.sink[0], job, [1.0, None])
+        await bench.work(job)
+        await ended(bench, job)
+    assert (await bench.jobs.show("own")).state == "running"
+    while await finisher.tend():
+        pass
+    failed = {
+        job: [failure["gate"] for failure in (await bench.jobs.show(job)).failures]
+        for job in ("own", "less", "none", "usual")
+    }
+    both = ["coverage.price", "least_items"]
+    assert {job: sorted(gates) for job, gates in failed.items()} == {
+        "own": ["coverage.price"], "less": [], "none": [], "usual": both,
+    }  # fmt: skip
+    assert (await bench.jobs.show("own")).outcome == "quality failed"
+
+
+async def test_gates_that_cannot_be_read_fail_the_run(bench: Bench, finisher: Finisher) -> None:
+    job = (await bench.submit(seeds=SEEDS)).id
+    await bench.frontier.jobs.declare(job, json.dumps({"problem": "no such recipe"}))
+    await bench.work(job)
+    await ended(bench, job)
+    await finisher.tend()
+    [failure] = (await bench.jobs.show(job)).failures
+    assert (failure["gate"], "no such recipe" in failure["reason"]) == ("gates", True)
+
+
 async def test_a_run_is_held_against_good_ones_before_it(
     bench: Bench, finisher: Finisher, settings: Settings
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -117,6 +118,44 @@ async def test_a_listing_goes_on_where_it_stopped(bench: Bench) -> None:
     assert third.next is None
     with pytest.raises(BadCursor):
         await bench.jobs.list(after="nonsense")
+
+
+async def test_what_is_listed_is_what_is_shown(bench: Bench) -> None:
+    for n in range(5):
+        seeds = tuple(f"https://h{host}.example/{n}" for host in range(8))
+        await bench.submit(id=f"j{n}", seeds=seeds, args={"n": str(n)})
+    await bench.work("j0", bury="h3", items=2)
+    await bench.jobs.pause("j1")
+    await bench.jobs.stop("j2")
+    await bench.submit(id="gone")
+    await bench.frontier.jobs.stop("gone")  # so the store has it as live
+    await bench.tidy()
+    await bench.frontier.jobs.forget("gone")
+    for listed in (await bench.jobs.list()).jobs:
+        shown = await bench.jobs.show(listed.id)
+        assert replace(shown, submission=None, hint="") == replace(listed, submission=None)
+
+
+async def test_the_server_is_asked_no_oftener_for_many_jobs_than_for_few(bench: Bench) -> None:
+    for n in range(60):
+        await bench.submit(id=f"job-{n:02}", seeds=(f"https://h{n}.example/",))
+    await bench.jobs.list(limit=2)
+    asked = []
+    for limit in (32, 60):  # enough that each shard of a cluster is home to some
+        before = await _calls(bench)
+        page = await bench.jobs.list(limit=limit)
+        assert sum(job.figures.accepted for job in page.jobs) == limit
+        asked.append(await _calls(bench) - before)
+    assert abs(asked[1] - asked[0]) <= bench.frontier.shards.count
+
+
+async def _calls(bench: Bench) -> int:
+    """How many scripts and reads of hashes the servers have run by order of a client."""
+    said: Any = await bench.frontier.shards.server.client.info("commandstats")
+    nodes = said.values() if bench.frontier.shards.server.cluster else [said]
+    names = ("evalsha", "hmget", "hget")
+    counts = [node.get(f"cmdstat_{name}", {"calls": 0}) for node in nodes for name in names]
+    return sum(int(count["calls"]) for count in counts)
 
 
 async def test_filters_find_what_they_say(bench: Bench) -> None:

@@ -44,6 +44,11 @@ class One(Site):
     name = "one"
 
 
+class Gated(One):
+    name = "gated"
+    custom_settings = {"SKITTER_GATES": {"least_items": 7}}  # noqa: RUF012 - as spiders write it
+
+
 class Everywhere(scrapy.Spider):
     """Begins at many URLs, follows all links, and tells how much memory that took.
 

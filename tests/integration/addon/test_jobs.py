@@ -62,6 +62,13 @@ async def test_the_next_crawl_is_another_job(bench: StartBench, frontier: Fronti
     assert len(one.data()) == 3
 
 
+async def test_what_its_spider_asks_of_a_run_goes_with_the_job(
+    bench: StartBench, frontier: Frontier
+) -> None:
+    bench(SMALL).run("Gated")
+    assert (await frontier.jobs.record("j")).declared == {"gates": {"least_items": 7}}
+
+
 async def test_a_job_that_has_ended_is_said_to_have(bench: StartBench, frontier: Frontier) -> None:
     await frontier.jobs.submit(Job(id="j", spider="one"))
     await frontier.jobs.stop("j")

@@ -155,6 +155,12 @@ async def test_dead_letters_are_shown_replayed_and_discarded(
     listed = (await client.ask("GET", path, params={"job": "books"}))["letters"]
     assert [letter["id"] for letter in listed] == buried
     assert listed[0]["reason"] == "timeout"
+    first = await client.ask("GET", path, params={"limit": 2})
+    rest = await client.ask("GET", path, params={"limit": 2, "after": first["next"]})
+    assert [one["id"] for page in (first, rest) for one in page["letters"]] == buried
+    assert rest["next"] is None
+    with pytest.raises(ClientError, match="422"):
+        await client.ask("GET", path, params={"after": "nowhere"})
     groups = (await client.ask("GET", f"{path}/groups"))["groups"]
     assert groups == [{"host": "books.example", "reason": "timeout", "count": 3}]
     shown = await client.ask("GET", f"{path}/{buried[0]}")
@@ -173,7 +179,7 @@ async def test_dead_letters_are_shown_replayed_and_discarded(
     one = await client.ask("POST", f"{path}/discard", body={"ids": [buried[1]]})
     assert one["done"] == 1
     assert (await client.ask("POST", f"{path}/replay", body={"job": "books"}))["done"] == 1
-    assert (await client.ask("GET", path))["letters"] == []
+    assert await client.ask("GET", path) == {"letters": [], "next": None}
     with pytest.raises(ClientError, match="404"):
         await client.ask("GET", f"{path}/{buried[0]}")
 

@@ -50,6 +50,9 @@ def test_urls_to_their_end(crawls: Crawls) -> None:
     assert told["exported"] == {"file": "pages.jsonl", "items": len(lines)}
     assert told["pages"] == told["items"] == len(lines) > 1
     assert "by the spider link" in crawls.err()
+    assert crawls.run("audit", "--json") == 0
+    (line,) = crawls.told()["entries"]
+    assert (line["action"], line["status"]) == (f"skitter crawl {url}", 200)
 
 
 def test_a_shop_by_a_spider_that_comes_with_it(crawls: Crawls) -> None:

@@ -73,7 +73,7 @@ def test_a_schedule_from_its_beginning_to_its_end(call: Callable[..., Any]) -> N
     assert call("schedule", "resume", "prices")["paused"] is False
     assert [one["name"] for one in call("schedule", "list")] == ["prices"]
     assert "30 2 * * *" in call("schedule", "show", "prices", text=True)
-    call("schedule", "delete", "prices", text=True)
+    assert call("schedule", "delete", "prices") == {"deleted": "prices"}
     assert call("schedule", "list") == []
 
 

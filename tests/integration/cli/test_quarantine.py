@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,10 @@ from typer.testing import CliRunner
 
 from skitter.cli.main import app
 from skitter.errors import BadGates, NotHeld
+from skitter.jobs.submission import Submission
+from skitter.orchestrator.finisher import Finisher
+from skitter.services import open_services
+from skitter.settings import Settings
 from skitter.sinks import Item, open_sink, read_items
 from skitter.sinks.quarantine import Held, Quarantine
 
@@ -75,7 +80,12 @@ def test_what_is_held_is_listed_and_shown() -> None:
     shown = call("quarantine", "list")
     assert "no price" in shown.stdout
     assert "2 of 2 shown" in shown.stderr
-    entry = json.loads(run("quarantine", "show", "ab"))
+    people = run("quarantine", "show", "ab")
+    assert "no price" in people
+    assert "Saw" in people
+    lines = run("quarantine", "show", "ab", "aa", "--json").splitlines()
+    assert [json.loads(line)["id"] for line in lines] == ["ab2", "aa1"]
+    entry = json.loads(lines[0])
     assert (entry["reason"], entry["raw"], entry["data"]) == ("no price", "?", BAD)
     for unclear, count in (("a", 2), ("x", 0)):
         with pytest.raises(NotHeld, match=f"{count} entries"):
@@ -116,7 +126,8 @@ def test_entries_are_discarded() -> None:
     assert call("quarantine", "discard").exit_code == 2
     assert call("quarantine", "release", "aa1", "--checked").exit_code == 2
     assert run("quarantine", "discard", "aa") == "1 discarded\n"
-    assert run("quarantine", "discard", "--job", "shop") == "1 discarded\n"
+    discarded = json.loads(run("quarantine", "discard", "--job", "shop", "--json"))
+    assert discarded == {"discarded": 1}
     assert listed() == []
 
 
@@ -135,6 +146,49 @@ def test_a_run_passes_its_gates_or_not(tmp_path: Path) -> None:
         "shop: 2 items, 2 in quarantine: gates not passed: 1",
     )
     assert "drift.price" in bad.stdout
+
+
+def test_a_run_is_held_against_the_good_ones_that_the_store_has(
+    place: str, server_url: str, namespace: str, tmp_path: Path
+) -> None:
+    """With the gates and the arguments of the job, and runs of the same ones alone."""
+    settings = Settings.model_validate(
+        {
+            "redis": {"url": server_url, "namespace": namespace},
+            "store": {"url": f"sqlite:{tmp_path}/skitter.db"},
+            "items": {"sink": [place]},
+        }
+    )
+    asyncio.run(_run_jobs(settings, place))
+    store = ("--set", f"store.url=sqlite:{tmp_path}/skitter.db")
+    for job, args, code in (("dear", (), 1), ("fair", (), 0), ("dear", ("--arg", "x=y"), 0)):
+        done = call("quality", "check", "--job", job, "--json", *args, *store)
+        told = json.loads(done.stdout)
+        assert (done.exit_code, told["past_runs"]) == (code, 0 if args else 2), (job, told)
+    failed = call("quality", "check", "--job", "dear", *store)
+    assert "drift.price" in failed.stdout
+    assert "2 past runs" in failed.stderr
+
+
+async def _run_jobs(settings: Settings, place: str) -> None:
+    """Good runs, then one of another kind, then one that is too dear and a fair one."""
+    async with open_services(settings) as services:
+        finisher = Finisher(services.frontier, services.store, settings)
+        for job, price, args in (
+            ("one", "10", {}), ("two", "11", {}), ("other", "99", {"a": "b"}),
+            ("dear", "99", {}), ("fair", "12", {}),
+        ):  # fmt: skip
+            found = item(f"{job}-1", GOOD | {"price": price})
+            await _store(place, [replace(found, job=job)])
+            await services.jobs.submit(
+                Submission(
+                    spider="ecommerce", id=job, args=args, gates={"drift": {"price": 0.5}},
+                    seeds=("https://shop.example/",),
+                )
+            )  # fmt: skip
+            await services.frontier.jobs.stop(job, outcome="finished")
+            while not (await services.jobs.show(job)).ended:
+                await finisher.tend()
 
 
 @pytest.mark.usefixtures("place")

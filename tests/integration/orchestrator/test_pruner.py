@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import update
 
+from skitter.access import Audit, Principal, Role
 from skitter.frontier import Job, Request, Settlement
 from skitter.jobs.submission import Submission
 from skitter.orchestrator.pruner import Pruner
@@ -86,6 +87,17 @@ async def test_dead_letters_of_live_jobs_go(services: Services, settings: Settin
     assert len(await frontier.dead.find()) == 1
     assert await pruner(services, settings, dead_letters_days=1e-9).tend() == 1
     assert await frontier.dead.find() == []
+
+
+async def test_lines_of_the_audit_log_go(services: Services, settings: Settings) -> None:
+    who = Principal("cli", "ann", Role.ADMIN)
+    now = time.time()
+    for days, action in ((400, "old"), (300, "young")):
+        await Audit(services.store, now=lambda at=now - days * 86_400: at).begin(who, action)  # type: ignore[misc]
+    assert settings.retention.audit_days == 365
+    assert await pruner(services, settings).tend() == 0
+    assert await pruner(services, settings, audit_days=365).tend() == 1
+    assert [entry.action for entry in await services.audit.list()] == ["young"]
 
 
 async def test_items_that_were_not_seen_for_long_go(services: Services, settings: Settings) -> None:

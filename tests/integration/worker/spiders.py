@@ -36,6 +36,13 @@ class Others(Links):
     name = "others"
 
 
+class Gated(Links):
+    """What a run of it has to be like."""
+
+    name = "gated"
+    gates = {"least_items": 100}  # noqa: RUF012 - as spiders write it
+
+
 class Hangs(Links):
     """Its first page is never done with: the loop of its process stands still. `omen` is a file."""
 

@@ -11,8 +11,13 @@ import pytest
 
 from skitter.frontier import lane_of
 from skitter.lab import WebSpec
+from skitter.orchestrator.finisher import Finisher
+from skitter.settings import Settings
+from skitter.settings.tree import ItemsSettings
+from skitter.store import Store
 from tests.integration.worker.crew import ROOT, SKITTER
 from tests.servers import ServerProcess
+from tests.stores import sqlite_url
 from tests.wait import wait_until, wait_until_async
 
 if TYPE_CHECKING:
@@ -66,6 +71,28 @@ async def test_two_children_crawl_a_job_to_its_end(
     assert [said["name"] for said in json.loads(listed.stdout)] == ["w0.1", "w0.2"]
     assert worker.stop() == 0
     assert await crew.frontier.workers.list() == []
+
+
+@pytest.mark.parametrize("engine", ["fast", "scrapy"])
+async def test_gates_of_a_spider_count_where_its_class_is_not(
+    crew: Crew, lab_process: StartLabProcess, engine: str
+) -> None:
+    """An orchestrator on another machine has no project, and judges by what workers told."""
+    lab = lab_process(SMALL)
+    crew.start(lab=lab, worker__engine=engine)
+    await crew.crawl("gated", lab, spider="gated")
+    await crew.crawl("asked", lab, spider="gated", gates={"least_items": 19})
+    await crew.crawl("free", lab)
+    await crew.until_ended("gated", "asked", "free")
+    settings = Settings(items=ItemsSettings(sink=(crew.sink,)))
+    async with await Store.open(sqlite_url(crew.folder)) as store:
+        await Finisher(crew.frontier, store, settings).tend()
+    outcomes = [
+        (await crew.frontier.jobs.record(job)).outcome for job in ("gated", "asked", "free")
+    ]
+    assert outcomes == ["quality failed", "finished", "finished"]
+    [failure] = (await crew.frontier.jobs.record("gated")).failures
+    assert (failure["gate"], failure["measured"]) == ("least_items", 19)
 
 
 async def test_jobs_of_one_spider_share_a_crawler_and_only_names_those_to_run(

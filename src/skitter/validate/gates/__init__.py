@@ -6,8 +6,9 @@ what is asked for, `figures_of` what a run gave, `judge` which of it does not pa
 here reads or writes anything: whoever ends a job brings the items and the figures of past runs.
 """
 
+from skitter.validate.gates.declared import Declared
 from skitter.validate.gates.figures import RunFigures, figures_of
 from skitter.validate.gates.judging import GateFailure, judge
 from skitter.validate.gates.spec import Duplicates, Gates
 
-__all__ = ["Duplicates", "GateFailure", "Gates", "RunFigures", "figures_of", "judge"]
+__all__ = ["Declared", "Duplicates", "GateFailure", "Gates", "RunFigures", "figures_of", "judge"]

@@ -15,8 +15,8 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from skitter.errors import BadGates
+from skitter.validate.gates.declared import Declared, plain
 
-SETTING = "SKITTER_GATES"
 USUAL = "usual"
 MOST_FIELDS = 50
 MOST_BYTES = 64 << 10
@@ -70,12 +70,25 @@ class Gates(Part):
         options are the job's: `gates` (names and values, as JSON too; `usual` for what the spider
         suggests; `none`) and `args`, the spider's arguments, which may name a recipe.
         """
-        told = _of_job(options.get("gates"))
+        told = options.get("gates")
+        if _of_job(told) == "none":
+            return None
+        return cls.asked(Declared.of(spider, options.get("args") or {}), told)
+
+    @classmethod
+    def asked(cls, declared: Declared, told: Any) -> Gates | None:
+        """The same where it is known what the spider declares; told are the job's gates."""
+        told = _of_job(told)
         if told == "none":
             return None
-        args = options.get("args") or {}
-        found = _of_spider(spider) | _of_recipe(spider, args)
-        found = _usual(spider) | found if told == USUAL else found | _plain(told, source="job")
+        if declared.problem:
+            raise BadGates(source="spider", problem=declared.problem)
+        if told == USUAL and not declared.usual:
+            raise BadGates(source="job", problem="its spider has no usual gates; say which")
+        if told == USUAL:
+            found = declared.usual | declared.gates
+        else:
+            found = declared.gates | plain(told, source="job")
         return cls.checked(found, source="job, recipe or spider") if found else None
 
     @classmethod
@@ -108,38 +121,12 @@ def _of_job(value: Any) -> Any:
     return "none" if value is False else value
 
 
-def _usual(spider: type[Any] | None) -> dict[str, Any]:
-    usual = getattr(spider, "usual_gates", None)
-    if not usual:
-        raise BadGates(source="job", problem="its spider has no usual gates; say which")
-    return dict(usual)
-
-
 def _of_text(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
         problem = f"{text[:80]!r} is neither {USUAL!r} nor 'none' nor JSON"
         raise BadGates(source="job", problem=problem) from error
-
-
-def _of_spider(spider: type[Any] | None) -> dict[str, Any]:
-    settings = getattr(spider, "custom_settings", None) or {}
-    by_setting = _plain(settings.get(SETTING), source=SETTING)
-    return by_setting | _plain(getattr(spider, "gates", None), source="spider")
-
-
-def _of_recipe(spider: type[Any] | None, args: Mapping[str, Any]) -> dict[str, Any]:
-    ask = getattr(spider, "gates_for", None)
-    return _plain(ask(args), source="recipe") if ask is not None else {}
-
-
-def _plain(value: Any, *, source: str) -> dict[str, Any]:
-    if isinstance(value, Gates):
-        return value.model_dump(exclude_unset=True)
-    if value is not None and value != "" and not isinstance(value, Mapping):
-        raise BadGates(source=source, problem=f"{value!r} is no mapping of names to values")
-    return dict(value or {})
 
 
 def _told(detail: Any) -> str:
