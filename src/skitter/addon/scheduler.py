@@ -30,7 +30,6 @@ from skitter.engine.verdicts import GivenUp
 from skitter.engine.visit import CURRENT, Visit
 from skitter.errors import UnrunnableRequest
 from skitter.frontier.urls import START
-from skitter.intake.declaring import gates_text
 
 if TYPE_CHECKING:
     from scrapy import Request as ScrapyRequest
@@ -105,9 +104,6 @@ class Scheduler(BaseScheduler):
         # The engine would run start() in every worker; here it is a request like any other.
         self._engine._start = None  # noqa: SLF001
         self._own = given is None
-        if self._own:  # a worker says it for its lanes
-            declared = gates_text(type(crawl.crawler.spider), crawl.args)
-            crawl.process.intake.declare(crawl.lane, declared)
         await self._closing.open(own=self._own, before=self._hand_back)
         self._lane = crawl.process.intake.lane(crawl.lane, wake=self._wake, room=self._room)
 

@@ -17,6 +17,7 @@ from skitter.engine.visit import CURRENT
 from skitter.engine.watching import Watch
 from skitter.errors import FrontierError
 from skitter.frontier import Job
+from skitter.intake.declaring import gates_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -69,7 +70,9 @@ class Closing:
         engine.close_spider_async = self.close_spider
         for host, policy in self._crawl.tuning.hosts.items():
             await self._crawl.process.frontier.hosts.set_policy(host, policy)
-        if own:
+        if own:  # a worker says it for its lanes
+            declared = gates_text(type(self._crawl.crawler.spider), self._crawl.args)
+            self._crawl.process.intake.declare(self._crawl.lane, declared)
             await self._join()
 
     async def close(self) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
-from scrapy.core.downloader.handlers import DownloadHandlers
 from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.ssl import _make_ssl_context
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from scrapy import Request as ScrapyRequest
+    from scrapy.core.downloader.handlers import DownloadHandlers
     from scrapy.http import Response
 
     from skitter.engine.crawl import Crawl
@@ -128,6 +128,8 @@ class Downloading:
     def _others(self) -> DownloadHandlers:
         """Scrapy's handlers of other schemes, made when first needed."""
         if self._handlers is None:
+            from scrapy.core.downloader.handlers import DownloadHandlers  # noqa: PLC0415 - as said
+
             self._handlers = DownloadHandlers(self._crawl.crawler)
         return self._handlers
 

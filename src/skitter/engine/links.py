@@ -114,16 +114,21 @@ class Links:
         host = url[url.index("//") + 2 : url.index("/", 8)].partition(":")[0]
         return not self._offsite.allows(host, self._spider)
 
-    def referers(self, response: Response) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """The headers of links to http and to https; None: it depends on more than that."""
+    def refers_simply(self, response: Response) -> bool:
+        """Whether the Referer of a link depends on no more than its scheme."""
+        if self._referer is None:
+            return True
+        if self._referer.default_policy not in _SIMPLE_POLICIES:
+            return False
+        return not dict.get(response.headers, b"Referrer-Policy")
+
+    def referers(self, response: Response) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The headers of links to http and to https, where it is that simple."""
         if self._referer is None:
             return {}, {}
-        policy = self._referer.default_policy
-        if policy not in _SIMPLE_POLICIES or dict.get(response.headers, b"Referrer-Policy"):
-            return None
         url = response.url
         if not is_canonical(url):  # it may have to be stripped of something
-            url = policy().referrer(url, "https://any/") or ""
+            url = self._referer.default_policy().referrer(url, "https://any/") or ""
         header = {"Referer": url.encode()} if url else {}
         return {} if response.url.startswith("https:") else header, header
 
@@ -150,8 +155,8 @@ class PageLinks:
         self._job = visit.job
         self._known = links.crawl.known
         self._depth = response.meta.get("depth", 0) + 1
-        self._headers = links.referers(response)
-        self._plain = quiet and self._headers is not None and self._depth <= links.max_depth
+        self._headers: tuple[dict[str, Any], dict[str, Any]] | None = None
+        self._plain = quiet and links.refers_simply(response) and self._depth <= links.max_depth
         self._met: set[str] = set()
 
     def take(self, request: ScrapyRequest) -> None:
@@ -203,7 +208,8 @@ class PageLinks:
 
     def _child(self, request: ScrapyRequest, url: str) -> Request:
         codec, depth = self._links.crawl.codec, self._depth
-        assert self._headers is not None  # noqa: S101 - else nothing is plain
+        if self._headers is None:
+            self._headers = self._links.referers(self._response)
         child = Request(
             self._job,
             url,

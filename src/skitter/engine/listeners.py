@@ -38,27 +38,27 @@ def only_offsite_hears(crawler: Crawler) -> bool:
     ) and not is_heard(crawler, signals.request_dropped)
 
 
-class Hearing:
+class Hearing(dict[object, bool]):
     """Who hears the signals of one crawler, looked up again when somebody connects.
 
-    What Scrapy's own CoreStats and our Offsite would do with a signal is done without it.
+    What Scrapy's own CoreStats and our Offsite would do with a signal is done without it. It is
+    asked several times for each page, hence a dictionary: `hears(signal)`.
     """
 
     _OWN = (CoreStats, Offsite)
+    __call__ = dict.__getitem__
 
     def __init__(self, crawler: Crawler) -> None:
+        super().__init__()
         self._crawler = crawler
-        self._known: dict[object, bool] = {}
         self._watch(crawler.signals)
 
-    def __call__(self, signal: object) -> bool:
+    def __missing__(self, signal: object) -> bool:
         """Whether somebody hears it who has to be told."""
-        heard = self._known.get(signal)
-        if heard is None:
-            heard = self._known[signal] = any(
-                type(getattr(one, "__self__", None)) not in self._OWN
-                for one in listeners(self._crawler, signal)
-            )
+        heard = self[signal] = any(
+            type(getattr(one, "__self__", None)) not in self._OWN
+            for one in listeners(self._crawler, signal)
+        )
         return heard
 
     def _watch(self, manager: Any) -> None:
@@ -68,7 +68,7 @@ class Hearing:
 
     def _forgetting(self, method: Any) -> Any:
         def call(*args: Any, **kwargs: Any) -> None:
-            self._known.clear()
+            self.clear()
             method(*args, **kwargs)
 
         return call

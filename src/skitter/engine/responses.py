@@ -142,7 +142,8 @@ class HtmlResponse(scrapy.http.HtmlResponse):
         return made
 
     def _headers_encoding(self) -> str | None:
-        return _charset_of(self.headers.get(b"Content-Type") or b"")
+        types = dict.get(self.headers, b"Content-Type")
+        return _charset_of(types[-1]) if types else None
 
     def _bom_encoding(self) -> str | None:
         return read_bom(self._body)[0]

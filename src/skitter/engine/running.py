@@ -10,7 +10,7 @@ import importlib.util
 import signal
 from typing import TYPE_CHECKING, Any
 
-from skitter.engine.collecting import resting, spare_the_collector
+from skitter.engine.collecting import resting, spare_the_collector, without
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,6 +46,9 @@ def _make_engine(
     spider: type[Spider], settings: Settings, args: Mapping[str, Any] | None
 ) -> Engine:
     """Load the engine, which is most of a start, and make one."""
+    with without("rich"):  # structlog would load it, for tracebacks in colour
+        import structlog  # noqa: F401, PLC0415 - see above
+
     from skitter.engine.log_lines import join_scrapy_log  # noqa: PLC0415 - see above
     from skitter.engine.making import make_engine  # noqa: PLC0415
 

@@ -15,7 +15,6 @@ from urllib.parse import quote, urlsplit
 
 from scrapy import signals
 from scrapy.exceptions import DownloadCancelledError, StopDownload
-from scrapy.utils._download_handlers import check_stop_download, get_maxsize_msg, get_warnsize_msg
 from scrapy.utils.url import add_http_if_no_scheme
 
 from skitter.engine.fetcher import Asked
@@ -147,15 +146,24 @@ class _Reception:
 
     def _check(self, size: int, *, expected: bool) -> None:
         if self._max and size > self._max:
-            text = get_maxsize_msg(size, self._max, self._request, expected=expected)
+            text = _scrapys().get_maxsize_msg(size, self._max, self._request, expected=expected)
             logger.warning(text)
             raise DownloadCancelledError(text)
         if self._warn and size > self._warn:
-            logger.warning(get_warnsize_msg(size, self._warn, self._request, expected=expected))
+            text = _scrapys().get_warnsize_msg(size, self._warn, self._request, expected=expected)
+            logger.warning(text)
             self._warn = 0
 
     def _tell(self, signal: object, **what: Any) -> None:
-        self.stop = check_stop_download(signal, self._sending.crawler, self._request, **what)
+        crawler = self._sending.crawler
+        self.stop = _scrapys().check_stop_download(signal, crawler, self._request, **what)
+
+
+def _scrapys() -> Any:
+    """What Scrapy's own handlers share. It brings in Twisted's client, and is seldom needed."""
+    from scrapy.utils import _download_handlers  # noqa: PLC0415 - see above
+
+    return _download_handlers
 
 
 def _header_list(headers: Headers) -> list[tuple[str, str]]:

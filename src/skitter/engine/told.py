@@ -11,7 +11,8 @@ def is_told(logger: logging.Logger, level: int = logging.DEBUG) -> bool:
         return False
     current: logging.Logger | None = logger
     while current is not None:
-        if any(handler.level <= level for handler in current.handlers):
-            return True
+        for handler in current.handlers:
+            if handler.level <= level:
+                return True
         current = current.parent if current.propagate else None
     return False
