@@ -73,6 +73,7 @@ class Engine:
         self._flying = 0
         self._heaviest = self.settings.getint("SCRAPER_SLOT_MAX_ACTIVE_SIZE")
         self._held_back = False
+        self._waking = False
         self._visits: set[asyncio.Task[None]] = set()
         self._ended = asyncio.Event()
         self._stack = AsyncExitStack()
@@ -262,27 +263,47 @@ class Engine:
 
     def _wake(self) -> None:
         """Begin all that may begin now; close when there is nothing left to do."""
-        while self._lane and not self.paused and self._flying < self._most:
-            self._held_back = self._visiting.weight > self._heaviest
-            page = None if self._held_back else self._lane.take()
-            if page is None:
-                break
+        self._waking = False
+        while page := self._next():
             self._begin(page)
         if self._own and self.running and self._closing.over and not self._busy():
             self._idle()
+
+    def _next(self) -> Page | None:
+        """A page that may begin now."""
+        if not self._lane or self.paused or self._flying >= self._most:
+            return None
+        self._held_back = self._visiting.weight > self._heaviest
+        return None if self._held_back else self._lane.take()
 
     def _begin(self, page: Page) -> None:
         if page.request.url == START:
             self._starter.begin(Visit(page))
             return
         self._flying += 1
-        task = asyncio.create_task(self._visiting.visit(page, self._landed))
+        task = asyncio.create_task(self._visit(page))
         self._visits.add(task)
         task.add_done_callback(self._visited)
 
+    async def _visit(self, page: Page) -> None:
+        """One page after the other, as long as there are some: a task for each would cost more."""
+        while True:
+            await self._visiting.visit(page, self._landed)
+            following = self._next()
+            if following is None:
+                return
+            if following.request.url == START:
+                self._begin(following)
+                return
+            self._flying += 1
+            page = following
+
     def _landed(self) -> None:
+        """A fetch is over. Its visit goes on with the next page, unless its callback waits."""
         self._flying -= 1
-        self._wake()
+        if not self._waking:
+            self._waking = True
+            asyncio.get_running_loop().call_soon(self._wake)
 
     def _visited(self, task: asyncio.Task[None]) -> None:
         self._visits.discard(task)
