@@ -1,8 +1,9 @@
 """A long history against a short one: python -m bench.history [--jobs N] [--quick] [STORE…]
 
 Two stores, with 3,000 ended jobs and with 300,000, and the same number of live jobs beside each,
-are asked the same questions in turn. Each question is a line of JSON with its times and ratios; the
-last line has the worst ratios of each kind of store. CPU is that of this process and all servers.
+are asked the same questions in turn. Each question is a line of JSON with medians of its times and
+CPU and their ratios; the last line has the worst ratio of each kind of store. What is held against
+the bound is CPU, of this process and all servers: what else a machine does bears on it less.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import asyncio
 import json
 import tempfile
+import time
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 from statistics import median
@@ -33,12 +35,16 @@ from tests.stores import database_url
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bench.history.asking import Question
+
 SHORT, LONG, LIVE = 3_000, 300_000, 30
 BOUND = 2.0
 
 
-async def measure(kind: str, sizes: dict[str, int], *, rounds: int) -> dict[str, Any]:
-    """One kind of store; the worst ratios."""
+async def measure(
+    kind: str, sizes: dict[str, int], questions: dict[str, Question], *, rounds: int
+) -> dict[str, Any]:
+    """One kind of store; the worst ratio."""
     async with AsyncExitStack() as stack:
         try:
             place, pids = _place(kind, stack)
@@ -46,11 +52,14 @@ async def measure(kind: str, sizes: dict[str, int], *, rounds: int) -> dict[str,
             print(json.dumps({"store": kind, "skipped": str(missing)}))
             return {}
         server = stack.enter_context(ServerProcess("valkey"))
+        begun = time.monotonic()
         subjects = {
             name: await _subject(stack, place(name), server.url, size, name)
             for name, size in sizes.items()
         }
-        await ask_in_turn(subjects, rounds=rounds, usage=Usage([*pids, server.pid]))
+        print(json.dumps({"store": kind, "fill_s": round(time.monotonic() - begun)}), flush=True)
+        usage = Usage([*pids, server.pid])
+        await ask_in_turn(subjects, questions, rounds=rounds, usage=usage)
     return _report(kind, subjects)
 
 
@@ -68,7 +77,7 @@ async def _subject(
     stack: AsyncExitStack, url: str, server_url: str, size: int, name: str
 ) -> Subject:
     store = await stack.enter_async_context(await Store.open(url))
-    ids = await fill(store, size)
+    ids = await fill(store, url, size)
     frontier = await stack.enter_async_context(
         await Frontier.connect(server_url, worker="bench", namespace=name, config=Config())
     )
@@ -81,18 +90,21 @@ async def _subject(
 
 def _report(kind: str, subjects: dict[str, Subject]) -> dict[str, Any]:
     short, long = subjects["short"], subjects["long"]
-    worst_time = worst_cpu = 0.0
-    for name in QUESTIONS:
-        before, after = median(short.times_ms[name]), median(long.times_ms[name])
-        time_ratio, cpu_ratio = after / before, long.cpu_s[name] / max(short.cpu_s[name], 1e-9)
-        worst_time, worst_cpu = max(worst_time, time_ratio), max(worst_cpu, cpu_ratio)
-        line = {"store": kind, "question": name, "short_ms": round(before, 3)}
-        line |= {"long_ms": round(after, 3), "time_ratio": round(time_ratio, 2)}
-        print(json.dumps(line | {"cpu_ratio": round(cpu_ratio, 2)}), flush=True)
+    ratios = {}
+    for name in short.cpu_ms:
+        line: dict[str, Any] = {"store": kind, "question": name}
+        for unit in ("times_ms", "cpu_ms"):
+            before, after = (median(getattr(each, unit)[name]) for each in (short, long))
+            line |= {f"short_{unit}": round(before, 3), f"long_{unit}": round(after, 3)}
+            line[f"{unit}_ratio"] = round(after / before, 2)
+        ratios[name] = line["cpu_ms_ratio"]
+        print(json.dumps(line), flush=True)
+    worst = max(ratios, key=lambda name: ratios[name])
     return {
-        f"{kind}_worst_time_ratio": round(worst_time, 2),
-        f"{kind}_worst_cpu_ratio": round(worst_cpu, 2),
-        f"{kind}_within_bound": worst_cpu <= BOUND,
+        f"{kind}_worst": worst,
+        f"{kind}_worst_cpu_ratio": ratios[worst],
+        f"{kind}_median_cpu_ratio": round(median(ratios.values()), 2),
+        f"{kind}_within_bound": ratios[worst] <= BOUND,
     }
 
 
@@ -101,12 +113,15 @@ def main() -> None:
     parser.add_argument("stores", nargs="*", help="sqlite postgres")
     parser.add_argument("--jobs", type=int, default=LONG, help="how long the long history is")
     parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--only", default="", help="questions with this in their name")
     parser.add_argument("--quick", action="store_true", help="shows that it works")
     asked = parser.parse_args()
     long, rounds = (SHORT * 2, 2) if asked.quick else (asked.jobs, asked.rounds)
+    questions = {name: asking for name, asking in QUESTIONS.items() if asked.only in name}
     figures: dict[str, Any] = {"short": SHORT, "long": long, "bound": BOUND}
     for kind in asked.stores or ("sqlite", "postgres"):
-        figures |= asyncio.run(measure(kind, {"short": SHORT, "long": long}, rounds=rounds))
+        measuring = measure(kind, {"short": SHORT, "long": long}, questions, rounds=rounds)
+        figures |= asyncio.run(measuring)
     print(json.dumps(figures))
 
 

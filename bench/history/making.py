@@ -1,17 +1,25 @@
-"""A history of ended jobs, written in bulk with the values that the service itself would write."""
+"""A history of ended jobs, written in bulk with the values that the service itself would write.
+
+Row by row, most of the time would go to keys that land all over an index. So rows are put aside
+first, go to their tables in the order of their keys, and other indexes are made after, as one does
+who restores a backup. What autovacuum does in time is done at the end.
+"""
 
 from __future__ import annotations
 
 import random
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, cast
 
-from sqlalchemy import insert, text
+import psycopg
+from sqlalchemy import BigInteger, Column, MetaData, String, Table, func, insert, select, text
 
 from skitter.jobs.rows import job_values, words_of_job
 from skitter.jobs.submission import Submission
 from skitter.jobs.view import Figures, JobView
-from skitter.store.tables_jobs import job_totals, job_words, jobs
+from skitter.store.tables_jobs import job_spider_totals, job_totals, job_words, jobs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +28,17 @@ if TYPE_CHECKING:
 
     from skitter.store import Store
 
-AT_ONCE = 5_000
+AT_ONCE = 10_000
 BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
 OUTCOMES = ("finished",) * 90 + ("cancelled",) * 5 + ("failed",) * 3 + ("limit reached",) * 2
+
+aside = Table(
+    "words_aside",
+    MetaData(),
+    Column("word", String),
+    Column("created_ms", BigInteger),
+    Column("job", String),
+)
 
 
 def history(count: int) -> Iterator[JobView]:
@@ -55,45 +71,57 @@ def history(count: int) -> Iterator[JobView]:
         )
 
 
-async def fill(store: Store, count: int) -> list[str]:
+async def fill(store: Store, url: str, count: int) -> list[str]:
     """Write a history; the ids, oldest first."""
     ids: list[str] = []
-    totals: dict[tuple[str, str, str], int] = {}
-    batch: list[JobView] = []
-    for view in history(count):
-        ids.append(view.id)
-        batch.append(view)
-        key = (view.project, view.state, view.outcome)
-        totals[key] = totals.get(key, 0) + 1
-        if len(batch) == AT_ONCE:
-            await _write(store, batch)
-            batch = []
-    if batch:
-        await _write(store, batch)
-    await store.write(lambda found: _finish(found, totals))
+    await store.write(_begin)
+    views = history(count)
+    while batch := list(islice(views, AT_ONCE)):
+        ids += [view.id for view in batch]
+        await store.write(partial(_put_aside, views=batch))
+    await store.write(_finish)
+    if store.kind == "postgresql":
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("VACUUM ANALYZE")
     return ids
 
 
-async def _write(store: Store, views: list[JobView]) -> None:
+def _begin(connection: Connection) -> None:
+    for table in (jobs, job_words):
+        for index in table.indexes:
+            index.drop(connection)
+    aside.create(connection)
+
+
+def _put_aside(connection: Connection, views: list[JobView]) -> None:
     rows = [job_values(view, read_ms=1) for view in views]
-    words: list[dict[str, Any]] = [
-        {"word": word, "created_ms": row["created_ms"], "job": view.id}
+    connection.execute(insert(jobs), rows)
+    words = (
+        (word, row["created_ms"], view.id)
         for view, row in zip(views, rows, strict=True)
         for word in words_of_job(view)
-    ]
+    )
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql(f"INSERT INTO {aside.name} VALUES (?, ?, ?)", list(words))
+        return
+    driver = cast("psycopg.Connection", connection.connection.driver_connection)
+    with driver.cursor() as cursor, cursor.copy(f"COPY {aside.name} FROM STDIN".encode()) as copy:
+        for row in words:
+            copy.write_row(row)
 
-    def write(connection: Connection) -> None:
-        connection.execute(insert(jobs), rows)
-        connection.execute(insert(job_words), words)
 
-    await store.write(write)
-
-
-def _finish(connection: Connection, totals: dict[tuple[str, str, str], int]) -> None:
-    rows = [
-        {"project": project, "state": state, "outcome": outcome, "number": number}
-        for (project, state, outcome), number in totals.items()
-    ]
-    connection.execute(insert(job_totals), rows)
-    if connection.dialect.name == "postgresql":  # its server does that by itself, in time
-        connection.execute(text("ANALYZE"))
+def _finish(connection: Connection) -> None:
+    """Words to their table, indexes, and totals."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SET LOCAL statement_timeout = 0"))
+    rows = select(aside).order_by(*aside.columns)
+    connection.execute(insert(job_words).from_select(list(aside.columns.keys()), rows))
+    aside.drop(connection)
+    for table in (jobs, job_words):
+        for index in table.indexes:
+            index.create(connection)
+    for totals in (job_totals, job_spider_totals):
+        names = [column.name for column in totals.primary_key]
+        counted = select(*(jobs.c[name] for name in names), func.count())
+        counted = counted.group_by(*(jobs.c[name] for name in names))
+        connection.execute(insert(totals).from_select([*names, "number"], counted))

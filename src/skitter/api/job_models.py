@@ -215,4 +215,4 @@ class CountOut(Told):
 
     count: int
     at_least: bool
-    """There may be more: counting stops at 10,000."""
+    """There may be more: counting has a bound, to cost the same however long the history is."""

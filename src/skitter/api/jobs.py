@@ -25,7 +25,6 @@ from skitter.jobs.view import JobView
 from skitter.masking import mask_value
 
 router = APIRouter(prefix="/api/v1/jobs", tags=["jobs"], responses=refusals())
-COUNTED = 10_000
 Label = Annotated[
     str | None,
     Query(
@@ -102,9 +101,9 @@ async def list_jobs(
 
 @router.get("/count")
 async def count_jobs(services: Served, wanted: Wanted) -> CountOut:
-    """How many jobs fit the filters, counted up to 10,000."""
+    """How many jobs fit the filters. With a label, text or times, counting stops at 1,000."""
     count = await services.jobs.count(**wanted)
-    return CountOut(count=count, at_least=count >= COUNTED)
+    return CountOut(count=count.number, at_least=count.at_least)
 
 
 @router.get("/{job}", responses=refusals(404))

@@ -1,8 +1,9 @@
 """Jobs found by filters, a page at a time, newest first.
 
-Each filter has an index in the order of the listing, and a page goes on from the last job of the
-one before (a keyset), so that a page costs the same wherever it is and however long the history.
-Words are walked by hand (`word_walk`): a planner that knows too little of them reads them all.
+Each filter, and columns together, have an index in the order of the listing, and a page goes on
+from the last job of the one before (a keyset), so that a page costs the same wherever it is and
+however long the history. Words are walked by hand (`word_walk`): a planner that knows too little of
+them reads them all.
 """
 
 from __future__ import annotations
@@ -14,20 +15,24 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, literal, select, tuple_
 
 from skitter.frontier.places import place_text, read_place
-from skitter.jobs.rows import LISTED, label_word, to_ms, view_of_row, words_of
-from skitter.jobs.word_walk import walk
-from skitter.store.tables_jobs import job_totals, jobs
+from skitter.jobs.rows import LISTED, label_word, read_jobs, to_ms, view_of_row, words_of
+from skitter.jobs.word_walk import RARE, Bounds, count_up_to, having, look, of_word, rarest_first
+from skitter.store.tables_jobs import job_spider_totals, job_totals, jobs
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Select
+    from collections.abc import Sequence
+
+    from sqlalchemy import ColumnElement, Connection, Select
 
     from skitter.frontier.places import Place
     from skitter.jobs.view import JobView
 
-COUNTED = 10_000
+COUNTED = 1_000
 MOST_ROWS = 1000
-MOST_LOOKED = 5_000
+# How many jobs of a word are looked at, where there are other filters: for a page, for a count.
+LOOKED, LOOKED_TO_COUNT = 500, 300
 NO_WORD = " "  # no job has it
+_COLUMNS = ("state", "outcome", "spider", "project")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,10 +52,8 @@ class Filters:
     since: datetime | None = None
     until: datetime | None = None
 
-    def words(self) -> list[str] | None:
-        """The words that a job must have, its label among them; None if none are asked for."""
-        if self.text is None and self.label is None:
-            return None
+    def words(self) -> list[str]:
+        """The words that a job must have, its label among them."""
         found = words_of(self.text) if self.text is not None else []
         if self.text is not None and not found:
             return [NO_WORD]
@@ -58,7 +61,23 @@ class Filters:
 
     def known_to_totals(self) -> bool:
         """Whether only what totals are kept of is asked for."""
-        return not (self.spider or self.since or self.until)
+        return not (self.words() or self.since or self.until)
+
+    def columns(self) -> dict[str, str]:
+        """What a job's row must have."""
+        values = {name: getattr(self, name) for name in _COLUMNS}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """The same, as conditions that the right index serves."""
+        columns = self.columns()
+        if columns.get("state") == "ended":
+            # Nearly all have: no index of it is to be walked, hence the || ''.
+            ended = jobs.c.state.concat("") == columns.pop("state")
+            return [ended, *(jobs.c[name] == value for name, value in columns.items())]
+        if "state" in columns:
+            columns = {"outcome": ""} | columns  # that live jobs have none, the indexes know
+        return [jobs.c[name] == value for name, value in columns.items()]
 
     def fit(self, view: JobView) -> bool:
         """Whether a job that has changed since it was found is still wanted."""
@@ -75,63 +94,81 @@ class Found:
     next: str | None
 
 
+@dataclass(frozen=True)
+class Count:
+    """How many jobs fit; at_least says that there may be more."""
+
+    number: int
+    at_least: bool = False
+
+
 def find_jobs(connection: Connection, filters: Filters, *, after: str | None, limit: int) -> Found:
     """The newest jobs that fit, or those that come after a place."""
     place = read_place(after) if after is not None else None
     limit = min(limit, MOST_ROWS)
-    words = filters.words()
-    if words is not None:
-        return find_by_words(connection, filters, words, (place, limit))
-    query = fitting(filters, select(*LISTED))
+    words, along_words = _route(connection, filters)
+    if along_words:
+        return _find_along_words(connection, filters, words, (place, limit))
+    query = fitting(filters, select(*LISTED), words)
     if place:
         query = query.where(tuple_(jobs.c.created_ms, jobs.c.id) < tuple_(*map(literal, place)))
-    query = query.order_by(jobs.c.created_ms.desc(), jobs.c.id.desc()).limit(limit + 1)
-    views = [view_of_row(row) for row in connection.execute(query)]
+    views = [view_of_row(row) for row in connection.execute(query.limit(limit + 1))]
     return Found(views[:limit], cursor_of(views[limit - 1]) if len(views) > limit else None)
 
 
-def find_by_words(
+def count_jobs(connection: Connection, filters: Filters) -> Count:
+    """How many fit: from the totals, where they know, else counted up to a bound."""
+    if filters.known_to_totals():
+        return Count(_total(connection, filters))
+    words, along_words = _route(connection, filters)
+    if along_words and (filters.columns() or len(words) > 1):
+        return _count_along_words(connection, filters, words)
+    rows = fitting(filters, select(jobs.c.id), words)
+    query = of_word(filters, words[0]) if along_words else rows
+    number = count_up_to(connection, query, COUNTED)
+    return Count(number, at_least=number == COUNTED)
+
+
+def _route(connection: Connection, filters: Filters) -> tuple[Sequence[str], bool]:
+    """The words, the rarest first, and whether to go along it: not where rows are rarer still."""
+    words, columns = filters.words(), filters.columns()
+    if not words or (len(words) == 1 and not columns):
+        return words, bool(words)
+    counts = rarest_first(connection, filters, words)
+    if not columns:
+        return list(counts), True
+    fit = count_up_to(connection, fitting(filters, select(jobs.c.id)), RARE)
+    return list(counts), fit == RARE or fit > min(counts.values())
+
+
+def _find_along_words(
     connection: Connection,
     filters: Filters,
-    words: list[str],
+    words: Sequence[str],
     page: tuple[Place | None, int],
 ) -> Found:
     """A page of jobs that have all these words. It may be short, and yet not the last."""
     place, limit = page
-    found: list[JobView] = []
-    for looked in walk(connection, filters, words, place):
-        rows = connection.execute(select(*LISTED).where(jobs.c.id.in_(looked.ids))).all()
-        views = {row.id: view_of_row(row) for row in rows}
-        found += [views[job] for job in looked.ids if job in views]
-        if len(found) > limit:
-            return Found(found[:limit], cursor_of(found[limit - 1]))
-        if looked.total >= MOST_LOOKED:
-            return Found(found, place_text(*looked.last))
-    return Found(found, None)
+    bounds = Bounds(after=place, size=max(limit + 1, LOOKED), wanted=limit + 1)
+    part = look(connection, filters, words, bounds)
+    ids = [job for _, job in part.fitting[:limit]]
+    views = read_jobs(connection, ids) if ids else {}
+    place = part.fitting[limit - 1] if len(part.fitting) > limit else part.last
+    found = [views[job] for job in ids if job in views]
+    return Found(found, place_text(*place) if place else None)
 
 
-def count_jobs(connection: Connection, filters: Filters) -> int:
-    """How many fit, counted up to a bound; from the totals, where they know."""
-    words = filters.words()
-    if words is not None:
-        counted = 0
-        for looked in walk(connection, filters, words, None):
-            counted += len(looked.ids)
-            if looked.total >= COUNTED:
-                break
-        return min(counted, COUNTED)
-    if filters.known_to_totals():
-        return min(_total(connection, filters), COUNTED)
-    query = fitting(filters, select(literal(1).label("one")))
-    counting = select(func.count()).select_from(query.limit(COUNTED).subquery())
-    return connection.execute(counting).scalar_one()
+def _count_along_words(connection: Connection, filters: Filters, words: Sequence[str]) -> Count:
+    bounds = Bounds(size=LOOKED_TO_COUNT, wanted=LOOKED_TO_COUNT)
+    part = look(connection, filters, words, bounds)
+    return Count(len(part.fitting), at_least=part.last is not None)
 
 
 def _total(connection: Connection, filters: Filters) -> int:
-    query = select(func.sum(job_totals.c.number))
-    for name in ("state", "outcome", "project"):
-        if (value := getattr(filters, name)) is not None:
-            query = query.where(job_totals.c[name] == value)
+    totals = job_totals if filters.spider is None else job_spider_totals
+    query = select(func.sum(totals.c.number))
+    for name, value in filters.columns().items():
+        query = query.where(totals.c[name] == value)
     return int(connection.execute(query).scalar() or 0)
 
 
@@ -140,13 +177,12 @@ def cursor_of(view: JobView) -> str:
     return place_text(to_ms(view.created_at), view.id)
 
 
-def fitting(filters: Filters, query: Select[Any]) -> Select[Any]:
-    """A query of jobs with the filters that are columns of theirs."""
-    for name in ("state", "outcome", "spider", "project"):
-        if (value := getattr(filters, name)) is not None:
-            query = query.where(jobs.c[name] == value)
+def fitting(filters: Filters, query: Select[Any], words: Sequence[str] = ()) -> Select[Any]:
+    """A query of jobs, newest first, with the filters that are columns, and words to look up."""
+    query = query.where(*filters.conditions())
     if filters.since:
         query = query.where(jobs.c.created_ms >= to_ms(filters.since))
     if filters.until:
         query = query.where(jobs.c.created_ms < to_ms(filters.until))
-    return query
+    query = query.where(*having(words, jobs.c.created_ms, jobs.c.id))
+    return query.order_by(jobs.c.created_ms.desc(), jobs.c.id.desc())

@@ -17,7 +17,14 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from skitter.jobs.submission import Submission
 from skitter.jobs.view import Figures, JobView, moment
-from skitter.store.tables_jobs import job_errors, job_runs, job_totals, job_words, jobs
+from skitter.store.tables_jobs import (
+    job_errors,
+    job_runs,
+    job_spider_totals,
+    job_totals,
+    job_words,
+    jobs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,8 +64,8 @@ def write_job(
     del values["id"], values["submission"]
     _change(connection, view.id, values)
     if (found.state, found.outcome) != (view.state, view.outcome):
-        _count(connection, (view.project, found.state, found.outcome), -1)
-        _count(connection, (view.project, view.state, view.outcome), 1)
+        gone = (found.state, found.outcome)
+        _count(connection, (view.spider, view.project), {gone: -1, (view.state, view.outcome): 1})
     return True
 
 
@@ -84,7 +91,7 @@ def is_kept(connection: Connection, job: str) -> bool:
 def delete_job(connection: Connection, job: str) -> bool:
     """Forget a job and what is kept of it."""
     row = connection.execute(
-        select(jobs.c.project, jobs.c.state, jobs.c.outcome)
+        select(jobs.c.project, jobs.c.spider, jobs.c.state, jobs.c.outcome)
         .where(jobs.c.id == job)
         .with_for_update()
     ).first()
@@ -94,7 +101,7 @@ def delete_job(connection: Connection, job: str) -> bool:
     connection.execute(delete(job_words).where(job_words.c.job == job))
     for table in (job_errors, job_runs):
         connection.execute(delete(table).where(table.c.job == job))
-    _count(connection, (row.project, row.state, row.outcome), -1)
+    _count(connection, (row.spider, row.project), {(row.state, row.outcome): -1})
     return True
 
 
@@ -156,7 +163,7 @@ def _insert(connection: Connection, view: JobView, values: dict[str, Any]) -> bo
     if not connection.execute(statement).rowcount:
         return False
     _add_words(connection, view, values["created_ms"])
-    _count(connection, (view.project, view.state, view.outcome), 1)
+    _count(connection, (view.spider, view.project), {(view.state, view.outcome): 1})
     return True
 
 
@@ -218,15 +225,17 @@ def _parts(text: str) -> list[str]:
     return [part.lower()[:200] for part in _PART.findall(text)]
 
 
-def _count(connection: Connection, key: tuple[str, str, str], change: int) -> None:
-    """Totals are rows of their own, so that nobody has to count."""
-    project, state, outcome = key
-    statement = _insert_into(connection, job_totals).values(
-        project=project, state=state, outcome=outcome, number=change
-    )
-    connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=["project", "state", "outcome"],
-            set_={"number": job_totals.c.number + change},
-        )
-    )
+def _count(
+    connection: Connection, owner: tuple[str, str], changes: dict[tuple[str, str], int]
+) -> None:
+    """Totals are rows of their own, so that nobody has to count.
+
+    Those of all spiders come last: every writer waits for these, so they are locked for the least.
+    """
+    of_all = {"project": owner[1]}
+    for table, key in ((job_spider_totals, {"spider": owner[0], **of_all}), (job_totals, of_all)):
+        for (state, outcome), change in changes.items():
+            row = key | {"state": state, "outcome": outcome}
+            statement = _insert_into(connection, table).values(**row, number=change)
+            more = {"number": table.c.number + change}
+            connection.execute(statement.on_conflict_do_update(index_elements=[*row], set_=more))

@@ -18,7 +18,7 @@ from skitter.errors import JobEnded, UnknownJob
 from skitter.frontier import Request
 from skitter.frontier.places import read_place
 from skitter.jobs.hints import hint_of
-from skitter.jobs.listing import Filters, count_jobs, find_jobs
+from skitter.jobs.listing import Count, Filters, count_jobs, find_jobs
 from skitter.jobs.projection import Projection
 from skitter.jobs.pushing import HOLD_MS, PUSHING, Push, Tally, held_open, hold_name
 from skitter.jobs.retrying import copy_failed, discard_failed, replay_failed
@@ -134,8 +134,8 @@ class Jobs:
         shown = await self._refresh(found.jobs)
         return JobPage([view for view in shown if wanted.fit(view)], found.next)
 
-    async def count(self, **filters: Any) -> int:
-        """How many jobs fit, counted up to 10,000: that many may be more."""
+    async def count(self, **filters: Any) -> Count:
+        """How many jobs fit: all of them by columns, else counted up to a bound."""
         wanted = Filters(**filters)
         return await self._store.read(lambda rows: count_jobs(rows, wanted))
 

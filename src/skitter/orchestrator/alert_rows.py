@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, delete, insert, select, update
+from sqlalchemy import and_, delete, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from skitter.orchestrator.alert_rules import AlertState, Key
+from skitter.orchestrator.counting import Sample
 from skitter.store.tables_jobs import jobs
-from skitter.store.tables_schedules import alert_deliveries, alert_events, alerts
+from skitter.store.tables_schedules import alert_deliveries, alert_events, alert_samples, alerts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -42,6 +43,21 @@ def write_states(connection: Connection, states: Mapping[Key, AlertState]) -> No
     rows = [asdict(state) for state in states.values()]
     if rows:
         connection.execute(insert(alerts), rows)
+
+
+def read_samples(connection: Connection) -> list[Sample]:
+    """What the last leader noted of counters."""
+    rows = connection.execute(select(alert_samples).order_by(alert_samples.c.at_ms))
+    return [Sample(row.at_ms / 1000, row.counters, row.whole) for row in rows]
+
+
+def write_sample(connection: Connection, sample: Sample, *, keep_s: float) -> None:
+    """Keep a sample for the next leader; older ones than that go, and so does what is later."""
+    at_ms = int(sample.at * 1000)
+    old = alert_samples.c.at_ms < at_ms - int(keep_s * 1000)
+    connection.execute(delete(alert_samples).where(or_(old, alert_samples.c.at_ms >= at_ms)))
+    row = {"at_ms": at_ms, "whole": sample.whole, "counters": dict(sample.counters)}
+    connection.execute(insert(alert_samples).values(row))
 
 
 def insert_event(connection: Connection, body: Mapping[str, Any], targets: Iterable[str]) -> None:

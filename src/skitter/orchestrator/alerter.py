@@ -17,8 +17,10 @@ from skitter.orchestrator.alert_rows import (
     Delivery,
     insert_event,
     read_deliveries,
+    read_samples,
     read_states,
     write_delivery,
+    write_sample,
     write_states,
 )
 from skitter.orchestrator.alert_rules import AlertState, Change, Key, Rule, evaluate, load_rules
@@ -28,11 +30,12 @@ from skitter.orchestrator.watching import Watcher
 from skitter.service_errors import ActionFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from sqlalchemy import Connection
 
     from skitter.frontier import Frontier
+    from skitter.orchestrator.counting import Sample
     from skitter.orchestrator.duty import Lead
     from skitter.settings.orchestration import AlertSettings
     from skitter.store import Store
@@ -41,28 +44,38 @@ log = structlog.get_logger(__name__)
 
 AT_ONCE = 50
 FRESH_S = 30.0  # how old a value may be in the store
+MOST_SAMPLES, MOST_COUNTERS = 40, 10_000  # kept for the next leader
 
 
 class Alerter:
-    """Under a leader's term."""
+    """Under a leader's term. clock is for tests, in seconds since 1970."""
 
     def __init__(
-        self, frontier: Frontier, store: Store, settings: AlertSettings, lead: Lead
+        self,
+        frontier: Frontier,
+        store: Store,
+        settings: AlertSettings,
+        lead: Lead,
+        *,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
         self._settings = settings
         self._lead = lead
         self._rules = rules_of(settings)
         self._targets = targets_of(settings.webhooks)
-        self._watcher = Watcher(frontier, store, self._rules)
+        self._clock = clock
+        self._watcher = Watcher(frontier, store, self._rules, clock=clock)
         self._states: dict[Key, AlertState] | None = None
-        self._written_at = 0.0
+        self._written_at = self._sampled_at = 0.0
 
     async def tend(self) -> int:
         """One round; how many rules fired or cleared."""
+        now = self._clock()
         if self._states is None:
             self._states = await self._store.read(read_states)
-        now = time.time()
+            samples = await self._store.read(read_samples)
+            self._watcher.counting.go_on(samples, now=now)
         figures = await self._watcher.look()
         states, changes = evaluate(self._rules, figures, self._states, now=now)
         if changes or states.keys() != self._states.keys() or now - self._written_at > FRESH_S:
@@ -75,19 +88,31 @@ class Alerter:
         self, states: Mapping[Key, AlertState], changes: list[Change], now: float
     ) -> None:
         bodies = [event_body(self._rules[c.state.rule], c, now) for c in changes]
-        term = self._lead.term
+        term, sample = self._lead.term, self._sample(now)
+        keep_s = self._watcher.counting.keep_s
 
         def write(connection: Connection) -> None:
             keep_term(connection, term)
             write_states(connection, states)
+            if sample:
+                write_sample(connection, sample, keep_s=keep_s)
             for body in bodies:
                 insert_event(connection, body, self._targets)
 
         await self._store.write(write)
         self._written_at = now
+        self._sampled_at = sample.at if sample else self._sampled_at
         for body in bodies:
             tell = log.info if body["kind"] == "cleared" else log.warning
             tell("alert", kind=body["kind"], rule=body["rule"], summary=body["summary"])
+
+    def _sample(self, now: float) -> Sample | None:
+        """What the next leader is to go on with, as often as their number allows."""
+        counting = self._watcher.counting
+        every_s = max(FRESH_S, counting.keep_s / MOST_SAMPLES)
+        if counting.last is None or now - self._sampled_at < every_s:
+            return None
+        return counting.last.cut(MOST_COUNTERS)
 
     async def _deliver(self) -> None:
         now_ms = int(time.time() * 1000)

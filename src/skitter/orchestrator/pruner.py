@@ -1,29 +1,32 @@
 """Throws away what was kept long enough: history, items, dead letters, audit and log lines.
 
-Little at a time: a round deletes some hundreds of each, and the next goes on.
+Little at a time: a round deletes some hundreds of each, or looks at some thousands of items, and
+the next goes on.
 """
 
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
 from sqlalchemy import select
 
 from skitter.access import Audit
+from skitter.errors import MissingExtra, SinkError
 from skitter.jobs.rows import delete_job
+from skitter.masking import mask_text
 from skitter.orchestrator.alert_rows import delete_events
 from skitter.orchestrator.schedule_rows import delete_ticks
+from skitter.sinks.forgetting import can_forget, forget_items
+from skitter.sinks.paging import Beginning
 from skitter.store.tables_jobs import jobs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from sqlalchemy import Connection
 
@@ -34,9 +37,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 AT_ONCE = 500
-BUSY_S = 5.0
+ITEMS_AT_ONCE = 5_000
 DAY_S = 86_400.0
-SQLITE = "sqlite:"
 
 
 class Pruner:
@@ -47,6 +49,7 @@ class Pruner:
         self._store = store
         self._settings = settings
         self._keep = settings.retention
+        self._places: dict[str, str] = {}
 
     async def tend(self) -> int:
         """One round; how much was thrown away."""
@@ -92,9 +95,18 @@ class Pruner:
         if self._keep.items_days is None:
             return 0
         before = datetime.now(UTC) - timedelta(days=self._keep.items_days)
-        files = [Path(url.removeprefix(SQLITE)) for url in self._settings.items.sink
-                 if url.startswith(SQLITE)]  # fmt: skip
-        return sum([await asyncio.to_thread(delete_items, file, before) for file in files])
+        sinks = [url for url in self._settings.items.sink if can_forget(url)]
+        return sum([await asyncio.to_thread(self._forget, url, before) for url in sinks])
+
+    def _forget(self, url: str, before: datetime) -> int:
+        """A part of a sink, from where the last round ended."""
+        beginning = Beginning(self._places.get(url, ""), ITEMS_AT_ONCE)
+        try:
+            gone, self._places[url] = forget_items(url, before, beginning)
+        except (SinkError, MissingExtra) as error:
+            log.warning("items were not thrown away", sink=mask_text(url), error=str(error))
+            return 0
+        return gone
 
     async def _audit(self) -> int:
         if self._keep.audit_days is None:
@@ -112,29 +124,18 @@ class Pruner:
 
 
 def delete_jobs(connection: Connection, *, before_ms: int) -> int:
-    """Forget jobs that ended long ago; how many there were."""
+    """Forget jobs that ended long ago; how many there were.
+
+    What ended then was made before: the index by time leads to these, and to no others.
+    """
     query = (
         select(jobs.c.id)
-        .where(jobs.c.state == "ended", jobs.c.ended_ms > 0, jobs.c.ended_ms < before_ms)
+        .where(jobs.c.created_ms < before_ms)
+        .where(jobs.c.ended_ms > 0, jobs.c.ended_ms < before_ms)
         .order_by(jobs.c.created_ms)
         .limit(AT_ONCE)
     )
     return sum(delete_job(connection, row.id) for row in connection.execute(query).all())
-
-
-def delete_items(file: Path, before: datetime) -> int:
-    """Delete items of an SQLite file that were last seen before a moment; how many."""
-    if not file.exists():
-        return 0
-    query = "SELECT id FROM items WHERE last_seen < ? LIMIT ?"
-    try:
-        with closing(sqlite3.connect(file, timeout=BUSY_S)) as connection, connection:
-            rows = connection.execute(query, (before.isoformat(), AT_ONCE)).fetchall()
-            connection.executemany("DELETE FROM items WHERE id = ?", rows)
-    except sqlite3.Error as error:
-        log.warning("items were not thrown away", file=str(file), error=str(error))
-        return 0
-    return len(rows)
 
 
 def delete_files(files: Iterable[Path], *, older_s: float) -> int:

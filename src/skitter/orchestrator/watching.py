@@ -1,6 +1,7 @@
 """The figures that alert rules judge, measured: counters of jobs and hosts, workers that are lost.
 
-What a figure of a window is made of is kept in this process's memory: a new leader begins anew.
+What a figure of a window is made of is in this process's memory, and a part of it in the store, for
+the next leader to go on with.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 HOSTS = 50
 MOST_STALLED = 50
 SOON_MS = 10_000
+GROWING = ("error_share", "host_error_share", "dead_letters_growth")
 
 
 class Watcher:
@@ -42,9 +44,9 @@ class Watcher:
         self._rules = rules
         self._clock = clock
         self._pressure = Pressure(frontier.shards)
-        longest_s = max([rule.window_s for rule in rules.values()], default=300.0)
-        stalled_s = max([r.above for r in rules.values() if r.figure == "stalled_s"], default=0.0)
-        self._counting = Counting(keep_s=max(longest_s, 2 * stalled_s))
+        windows = [rule.window_s for rule in rules.values() if rule.figure in GROWING]
+        stalled = [2 * rule.above for rule in rules.values() if rule.figure == "stalled_s"]
+        self.counting = Counting(keep_s=max([300.0, *windows, *stalled]))
         self._jobs: list[LiveJob] = []
         self._depths: dict[str, Depth] = {}
 
@@ -52,9 +54,9 @@ class Watcher:
         """The figures of all rules, now."""
         self._jobs = await self._pressure.jobs()
         self._depths = await self._pressure.depths(self._jobs)
-        counters = self._job_counters() | await self._host_counters()
-        counters["dead"] = await self._dead_letters()
-        self._counting.note(self._clock(), counters)
+        counters = {"dead": await self._dead_letters()} | await self._host_counters()
+        counters |= self._job_counters()  # last: of very many, some are not kept for the next
+        self.counting.note(self._clock(), counters)
         return {rule.name: await self._measure(rule) for rule in self._rules.values()}
 
     async def _measure(self, rule: Rule) -> dict[str, float]:
@@ -67,7 +69,7 @@ class Watcher:
             return await asked[rule.figure](rule)
         if rule.figure == "queued":
             return self._queued()
-        growth = self._counting.growth(rule.window_s)
+        growth = self.counting.growth(rule.window_s)
         if rule.figure == "dead_letters_growth":
             return {"": growth.get("dead", 0.0)}
         kind = "host" if rule.figure == "host_error_share" else "job"
@@ -85,7 +87,7 @@ class Watcher:
 
     async def _stalled(self, rule: Rule) -> dict[str, float]:
         still = {
-            job: self._counting.still_s(f"job settled {job.id}")
+            job: self.counting.still_s(f"job settled {job.id}")
             for job in self._jobs
             if self._depths[job.id].pending
         }

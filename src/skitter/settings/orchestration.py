@@ -73,8 +73,8 @@ class RetentionSettings(Section):
     ticks_days: Days | None = 90
     """The same for the history of schedules and of alerts."""
     items_days: Days | None = None
-    """The same for items in SQLite (`items.sink`), counted from when one was last seen; without
-    it, for ever. Other sinks have their own ways."""
+    """The same for items in SQLite, PostgreSQL and MongoDB (`items.sink`), with their history,
+    counted from when one was last seen; without it, for ever. Files and feeds are kept."""
     dead_letters_days: Days | None = 30
     """How long dead letters of live jobs are kept; `jobs.dead_letters_days` is for ended ones."""
     audit_days: Days | None = 365

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 DEFAULT_DATABASE = "skitter"
 SELECTION_MS, TIMEOUT_MS = 10_000, 60_000
 MOST_RACES = 20
-_SAFE = WriteConcern(w="majority", j=True, wtimeout=30_000)
+SAFE = WriteConcern(w="majority", j=True, wtimeout=30_000)
 _TAKEN = 11000  # the key is there: what the upsert looked for is no more as it was
 # What a server says of documents that it will never take: too large, not as the schema says.
 _ABOUT_VALUES = {2, 9, 121, 10334, 17419, 17420}
@@ -95,7 +95,7 @@ class MongoSink:
     def _collection(self, name: str = "") -> Any:
         assert self._client is not None  # noqa: S101 - only an open sink comes here
         database, collection = self._names
-        return self._client[database].get_collection(name or collection, write_concern=_SAFE)
+        return self._client[database].get_collection(name or collection, write_concern=SAFE)
 
     async def _commit(self, rows: list[Row]) -> None:
         try:

@@ -2,7 +2,8 @@
 
 Times are milliseconds since 1970, so that they sort and compare alike everywhere. Each way to
 filter has an index that ends with (created_ms, id): a page is read in order from there, however
-long the history is. Totals are counted as rows change, for to count rows takes time.
+long the history is. Columns that are common each and rare together have one together; a state needs
+none, for all but `ended` are few. Totals are counted as rows change, for to count rows takes time.
 """
 
 from __future__ import annotations
@@ -36,6 +37,10 @@ jobs = Table(
     Index("jobs_by_outcome", "outcome", "created_ms", "id"),
     Index("jobs_by_spider", "spider", "created_ms", "id"),
     Index("jobs_by_project", "project", "created_ms", "id"),
+    Index("jobs_by_project_spider", "project", "spider", "created_ms", "id"),
+    Index("jobs_by_project_outcome", "project", "outcome", "created_ms", "id"),
+    Index("jobs_by_spider_outcome", "spider", "outcome", "created_ms", "id"),
+    Index("jobs_by_project_spider_outcome", "project", "spider", "outcome", "created_ms", "id"),
 )
 
 job_words = Table(
@@ -68,6 +73,17 @@ job_runs = Table(
 job_totals = Table(
     "job_totals",
     metadata,
+    Column("project", String(100), primary_key=True),
+    Column("state", String(16), primary_key=True),
+    Column("outcome", String(32), primary_key=True),
+    Column("number", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+job_spider_totals = Table(
+    "job_spider_totals",
+    metadata,
+    Column("spider", String(200), primary_key=True),
     Column("project", String(100), primary_key=True),
     Column("state", String(16), primary_key=True),
     Column("outcome", String(32), primary_key=True),

@@ -76,6 +76,14 @@ alerts = Table(
     Column("below_since", Float),
 )
 
+alert_samples = Table(
+    "alert_samples",
+    metadata,
+    Column("at_ms", BigInteger, primary_key=True, autoincrement=False),
+    Column("whole", Boolean, nullable=False),
+    Column("counters", JSON, nullable=False),
+)
+
 alert_events = Table(
     "alert_events",
     metadata,

@@ -9,6 +9,7 @@ import pytest
 
 from skitter.errors import JobEnded, UnknownJob
 from skitter.frontier import Job, Request, Scope
+from skitter.jobs.listing import Count
 from skitter.jobs.submission import Action, Submission
 from skitter.orchestrator.projector import Projector
 from skitter.service_errors import BadCursor, BadSubmission, JobStands
@@ -166,7 +167,7 @@ async def test_filters_find_what_they_say(bench: Bench) -> None:
 
     async def ids(**filters: Any) -> list[str]:
         page = await bench.jobs.list(**filters)
-        assert await bench.jobs.count(**filters) == len(page.jobs)
+        assert await bench.jobs.count(**filters) == Count(len(page.jobs))
         return [job.id for job in page.jobs]
 
     assert await ids(spider="shop") == ["b", "a"]
@@ -191,6 +192,20 @@ async def test_totals_are_those_that_counting_gives(bench: Bench) -> None:
     await bench.jobs.pause("j2")
     assert await bench.jobs.totals() == {"cancelled": 1, "paused": 1, "queued": 2}
     assert await bench.jobs.totals(project="q") == {"queued": 1}
+
+
+async def test_counts_by_spider_follow_what_becomes_of_its_jobs(bench: Bench) -> None:
+    for n in range(3):
+        await bench.submit(id=f"j{n}", spider="shop", project="p" if n else "q")
+    await bench.submit(id="other", spider="news", project="p")
+    await bench.jobs.stop("j1")
+    assert await bench.jobs.count(spider="shop") == Count(3)
+    assert await bench.jobs.count(spider="shop", project="p") == Count(2)
+    assert await bench.jobs.count(spider="shop", state="queued") == Count(2)
+    assert await bench.jobs.count(spider="shop", outcome="cancelled") == Count(1)
+    await bench.tidy()
+    await bench.jobs.delete("j1")
+    assert await bench.jobs.count(spider="shop") == Count(2)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ def history() -> list[JobView]:
     views = []
     for number in range(NUMBER):
         created = BEGUN + timedelta(seconds=number // 3)
+        live = number % 11 == 0
         views.append(
             JobView(
                 id=f"job-{draw.randrange(10**9):09}",
@@ -37,12 +38,12 @@ def history() -> list[JobView]:
                 args={"country": draw.choice(("tn", "de"))},
                 labels={"team": draw.choice(("red", "blue")), "n": str(number % 90)},
                 attrs={},
-                state="ended",
-                outcome=draw.choice(("finished", "failed")),
+                state=draw.choice(("queued", "running")) if live else "ended",
+                outcome="" if live else draw.choice(("finished", "failed")),
                 priority=0,
                 version=2,
                 created_at=created,
-                ended_at=created,
+                ended_at=None if live else created,
                 expires_at=None,
                 figures=Figures(),
             )
@@ -65,6 +66,15 @@ FILTERS: dict[str, dict[str, Any]] = {
     "all": {},
     "spider": {"spider": "shop"},
     "two columns": {"spider": "shop", "outcome": "failed"},
+    "three columns": {"project": "q", "spider": "news", "outcome": "finished"},
+    "ended": {"state": "ended"},
+    "ended of a spider": {"state": "ended", "spider": "shop"},
+    "running": {"state": "running"},
+    "running of a project": {"state": "running", "project": "p"},
+    "running with a label": {"state": "running", "label": ("team", "red")},
+    "running with an outcome": {"state": "running", "outcome": "failed"},
+    "spider and times": {"spider": "shop", "since": BEGUN + timedelta(seconds=30)},
+    "nobody's spider with a label": {"spider": "nobody", "label": ("team", "red")},
     "label": {"label": ("team", "red")},
     "rare label": {"label": ("n", "17")},
     "label and column": {"label": ("team", "red"), "spider": "news"},
@@ -118,9 +128,42 @@ async def test_pages_hold_what_plain_python_finds(
         filters = listing.Filters(**given)
         wanted = [view.id for view in views if fits(view, given)]
         assert await store.read(pages(filters, 50)) == wanted, name
-        assert await store.read(partial(listing.count_jobs, filters=filters)) == len(wanted), name
+        count = partial(listing.count_jobs, filters=filters)
+        assert await store.read(count) == listing.Count(len(wanted)), name
         with monkeypatch.context() as small:  # parts, and walks that end before a page is full
-            small.setattr(word_walk, "FIRST", 3)
-            small.setattr(word_walk, "PART", 7)
-            small.setattr(listing, "MOST_LOOKED", 20)
+            small.setattr(listing, "LOOKED", 11)
+            small.setattr(listing, "LOOKED_TO_COUNT", 20)
+            for module in (word_walk, listing):
+                small.setattr(module, "RARE", 10)
             assert await store.read(pages(filters, 10)) == wanted, name
+            short = await store.read(count)
+            assert short.at_least or short.number == len(wanted), name
+            assert short.number <= len(wanted), name
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"], indirect=True)
+async def test_counts_with_a_bound_say_that_there_may_be_more(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "COUNTED", 100)
+    monkeypatch.setattr(listing, "LOOKED_TO_COUNT", 100)
+    for module in (word_walk, listing):
+        monkeypatch.setattr(module, "RARE", 100)
+
+    def fill(connection: Connection) -> None:
+        for view in history():
+            write_job(connection, view, read_ms=1)
+
+    await store.write(fill)
+
+    async def count(**given: Any) -> listing.Count:
+        return await store.read(partial(listing.count_jobs, filters=listing.Filters(**given)))
+
+    bounded = listing.Count(100, at_least=True)
+    assert await count(since=BEGUN) == bounded
+    assert await count(text="nothing job") == listing.Count(0)
+    assert await count(text="job") == bounded
+    newest = history()[:100]
+    ended = sum(view.ended for view in newest)
+    assert await count(text="job", state="ended") == listing.Count(ended, at_least=True)
+    assert await count() == listing.Count(NUMBER)

@@ -5,16 +5,23 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
+from alembic import command
+from alembic.config import Config
 from sqlalchemy import insert, inspect, text
 
 import skitter.store.tables_access
 import skitter.store.tables_schedules  # noqa: F401 - the tables of both count too
+from skitter.jobs.listing import Count, Filters, count_jobs
+from skitter.jobs.rows import write_job
+from skitter.jobs.view import Figures, JobView
 from skitter.service_errors import StoreError, StoreNewer
 from skitter.store import Store
-from skitter.store.migrating import head, version
+from skitter.store.migrating import FOLDER, head, version
 from skitter.store.tables import metadata
 from skitter.store.tables_jobs import job_totals
 
@@ -53,6 +60,32 @@ async def test_indexes_are_those_that_the_steps_make(store: Store) -> None:
 
     wanted = {index.name for table in metadata.tables.values() for index in table.indexes}
     assert await store.read(indexes) == wanted
+
+
+async def test_jobs_of_before_are_in_the_totals_by_spider(store_url: str) -> None:
+    def go_back(connection: Connection) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(FOLDER))
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0003")
+
+    async with await Store.open(store_url) as store:
+        for n in range(3):
+            view = ended_job(f"j{n}", spider="shop" if n else "news")
+            await store.write(partial(write_job, view=view, read_ms=1))
+        await store.write(go_back)
+    async with await Store.open(store_url) as store:
+        found = await store.read(lambda found: count_jobs(found, Filters(spider="shop")))
+        assert found == Count(2)
+
+
+def ended_job(job: str, *, spider: str) -> JobView:
+    now = datetime.now(UTC)
+    return JobView(
+        id=job, project="p", spider=spider, args={}, labels={}, attrs={}, state="ended",
+        outcome="finished", priority=0, version=1, created_at=now, ended_at=now, expires_at=None,
+        figures=Figures(),
+    )  # fmt: skip
 
 
 async def test_many_processes_open_a_new_one_at_once(store_url: str) -> None:

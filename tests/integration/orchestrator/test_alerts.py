@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -170,7 +171,7 @@ async def test_a_paused_job_and_one_that_waits_are_no_lack_of_progress(
         nonlocal rounds
         await alerter.tend()
         rounds += 1
-        return rounds > 20 and alerter._watcher._counting.still_s("job settled j") > 2
+        return rounds > 20 and alerter._watcher.counting.still_s("job settled j") > 2
 
     await wait_until_async(watched, timeout_s=60)
     assert ear.said("no-progress") == []
@@ -195,6 +196,51 @@ async def test_failures_of_pages_hosts_and_jobs(
     hosts = {one["label"] for one in ear.heard if one["rule"] == "host-failing"}
     assert hosts <= {f"h{n}.lab" for n in range(4)}
     assert {one["label"] for one in ear.heard if one["rule"] == "error-rate"} == {"j"}
+
+
+class Clock:
+    """Seconds since 1970, as a test has them go by."""
+
+    def __init__(self) -> None:
+        self.now = time.time() - 10_000
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_windows_go_on_under_a_new_leader(
+    services: Services, lead: Lead, lab_process: StartLabProcess
+) -> None:
+    clock = Clock()
+    alerts = services.settings.alerts.model_copy(
+        update={"file": None, "thresholds": ("dead-letters=2",)}
+    )
+
+    def lead_anew() -> Alerter:
+        return Alerter(services.frontier, services.store, alerts, lead, clock=clock)
+
+    async def firing() -> set[str]:
+        return {one["rule"] for one in await services.alerts.firing()}
+
+    lab = lab_process(WebSpec(hosts=4, pages=10))
+    await submit(services, "j", lab, pages=8)
+    first = lead_anew()
+    for _ in range(5):
+        await first.tend()
+        clock.now += 50
+    assert await firing() == set()
+    lane = Job(id="j", spider="links", args={"seeds": ""}).lane
+    leased = await services.frontier.lease([lane], count=3)
+    dead = [Settlement(lease, outcome="bury", reason="test") for lease in leased.leases]
+    await services.frontier.settle(dead)
+    await lead_anew().tend()  # it has never seen fewer dead letters
+    assert "dead-letters" in await firing()
+    clock.now += 100
+    await lead_anew().tend()
+    assert "no-progress" not in await firing()
+    clock.now += 205  # 305 s after what was settled: no leader has seen it stand still for long
+    await lead_anew().tend()
+    assert "no-progress" in await firing()
 
 
 async def until_at_least(alerter: Alerter, ear: Ear, rule: str, kind: str) -> None:

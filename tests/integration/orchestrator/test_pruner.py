@@ -51,7 +51,11 @@ async def test_ended_jobs_go_and_live_and_younger_ones_stay(
     ended = {"state": "ended", "outcome": "cancelled"}
     await services.store.write(
         lambda found: [
-            found.execute(update(jobs).where(jobs.c.id == name).values(**ended, ended_ms=at))
+            found.execute(
+                update(jobs)
+                .where(jobs.c.id == name)
+                .values(**ended, created_ms=long_ago, ended_ms=at)
+            )
             for name, at in (("old", long_ago), ("young", int(time.time() * 1000)))
         ]
     )
