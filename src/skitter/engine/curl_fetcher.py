@@ -44,8 +44,8 @@ _ERRORS: dict[int, type[Exception]] = {
     pycurl.E_COULDNT_RESOLVE_HOST: CannotResolveHostError,
     pycurl.E_COULDNT_CONNECT: DownloadConnectionRefusedError,
     pycurl.E_COULDNT_RESOLVE_PROXY: DownloadConnectionRefusedError,
-    pycurl.E_SSL_CONNECT_ERROR: DownloadConnectionRefusedError,
-    pycurl.E_PEER_FAILED_VERIFICATION: DownloadConnectionRefusedError,
+    pycurl.E_SSL_CONNECT_ERROR: DownloadFailedError,
+    pycurl.E_PEER_FAILED_VERIFICATION: DownloadFailedError,
     pycurl.E_UNSUPPORTED_PROTOCOL: UnsupportedURLSchemeError,
     pycurl.E_URL_MALFORMAT: UnsupportedURLSchemeError,
 }
