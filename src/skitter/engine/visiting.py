@@ -20,6 +20,7 @@ from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.log import logformatter_adapter
 from scrapy.utils.misc import arg_to_iter, warn_on_generator_with_return_value
 
+from skitter.engine.collecting import Weighed
 from skitter.engine.output import CHUNK, Items
 from skitter.engine.requests import mark_of
 from skitter.engine.settling import failure, text_of, verdict_of
@@ -76,6 +77,7 @@ class Visiting:
         self._count = counter(crawl.crawler.stats)
         self._warned: set[Any] = set()
         self._html = _html_kind(str(crawl.crawler.settings.get(SELECTORS) or ""))
+        self._weighed = Weighed()
         self.weight = 0
         """Bytes of the responses that callbacks and pipelines have in hand."""
 
@@ -101,6 +103,7 @@ class Visiting:
                 page.body.hold(weight)
             await self._hand_on(visit, result, request)
             self.weight -= weight
+            self._weighed.add(weight)
         self._settler.end(visit, result, request)
         if isinstance(result, TextResponse):
             # The selector holds its response: without this, each page waits for the collector.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
+from skitter.engine.collecting import resting, spare_the_collector
 from skitter.errors import SkitterError
 from skitter.logs import setup_logs
 from skitter.worker.lifeline import heed_parents_death, watch_pipe
@@ -24,6 +25,7 @@ from skitter.worker.pulse import Pulse
 
 if TYPE_CHECKING:
     from skitter.worker.process import WorkerProcess
+    from skitter.worker.project import Project
 
 log = structlog.get_logger(__name__)
 
@@ -56,17 +58,11 @@ def main() -> None:
 
 def run(orders: Orders, *, pulse: Pulse) -> None:
     """Load the spiders, and work until told to end."""
-    # Scrapy and Twisted come in only here, and the reactor before the first spider.
-    from skitter.worker.project import Project, load_settings  # noqa: PLC0415
+    with resting():
+        reactor, project = _load(orders)
+        from skitter.worker.process import WorkerProcess  # noqa: PLC0415 - as there
 
-    settings = load_settings()
-    reactor = _install_reactor(settings["ASYNCIO_EVENT_LOOP"])
-    project = Project(settings)
-    project.load(orders.modules, shipped=orders.shipped)
-    log.info("spiders loaded", spiders=len(project.spiders), failed=len(project.errors))
-
-    from skitter.worker.process import WorkerProcess  # noqa: PLC0415
-
+    spare_the_collector()
     loop = asyncio.get_event_loop()
     worker = WorkerProcess(orders, project, ready=pulse.ready)
     _heed_signals(loop, worker, grace_s=orders.settings.worker.grace_s)
@@ -79,6 +75,18 @@ def run(orders: Orders, *, pulse: Pulse) -> None:
         # All is handed back; whatever is still running may not hold up the end.
         logging.shutdown()
         os._exit(OK)
+
+
+def _load(orders: Orders) -> tuple[Any, Project]:
+    # Scrapy and Twisted come in only here, and the reactor before the first spider.
+    from skitter.worker.project import Project, load_settings  # noqa: PLC0415
+
+    settings = load_settings()
+    reactor = _install_reactor(settings["ASYNCIO_EVENT_LOOP"])
+    project = Project(settings)
+    project.load(orders.modules, shipped=orders.shipped)
+    log.info("spiders loaded", spiders=len(project.spiders), failed=len(project.errors))
+    return reactor, project
 
 
 def _install_reactor(event_loop: str | None) -> Any:
