@@ -82,6 +82,16 @@ class Jobs:
             await self._give(job.id, submission)
         return await self.show(job.id)
 
+    async def keep_submission(self, job: str, submission: Submission) -> None:
+        """Let the store know what a job is to begin with, if whoever made it died before it did."""
+        seeds = (await self._frontier.jobs.known(job)).job.seeds
+        kept = await self._store.read(lambda found: read_job(found, job))
+        if kept and kept.submission and len(kept.submission.seeds) == seeds:
+            return
+        if len(submission.seeds) == seeds:
+            record = await self._frontier.jobs.record(job)
+            await self._projection.write(record, submission=submission)
+
     async def resume_seeding(self, job: str) -> bool:
         """Give a job the first requests that its submitter died over; False if none did."""
         holds = await self._frontier.jobs.holds(job)

@@ -80,10 +80,10 @@ class Ticking:
         if standing is not None and _is_stillborn(standing):
             tick = replace(tick, job=tick.job + AGAIN)
             standing = await self._standing(tick.job)
-        if standing is not None:
-            await self._complete(standing)
-            return replace(tick, state="submitted")
         submission = Submission.from_json(schedule.job | {"id": tick.job})
+        if standing is not None:
+            await self._complete(standing, submission)
+            return replace(tick, state="submitted")
         if not tick.manual:
             earlier = await self._live_before(schedule, tick)
             if earlier and schedule.overlap == "skip":
@@ -104,7 +104,7 @@ class Ticking:
                 raise
             standing = await self._standing(error.job)
             if standing:
-                await self._complete(standing)
+                await self._complete(standing, submission)
 
     async def _standing(self, job: str) -> JobView | None:
         try:
@@ -112,13 +112,15 @@ class Ticking:
         except UnknownJob:
             return None
 
-    async def _complete(self, standing: JobView) -> None:
+    async def _complete(self, standing: JobView, submission: Submission) -> None:
         """Queue what whoever submitted it did not come to; the projector does it later if need be.
 
-        (While the dead one's hold on the seeds counts, nobody knows that it is dead.)
+        (While the dead one's hold on the seeds counts, nobody knows that it is dead.) For then, the
+        store has to know of the seeds: they are as good from here as from the dead one.
         """
         if not standing.ended:
             with suppress(JobEnded, UnknownJob):
+                await self._jobs.keep_submission(standing.id, submission)
                 await self._jobs.resume_seeding(standing.id)
 
     async def _live_before(self, schedule: Schedule, tick: Tick) -> list[str]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skitter.errors import UnknownJob
+from skitter.jobs.pushing import HOLD_MS, PUSHING
+from skitter.jobs.service import SEEDING, SEEDING_MS
 from skitter.jobs.submission import Submission
 from skitter.orchestrator.errors import BadSchedule, ScheduleStands, Superseded, UnknownSchedule
 from skitter.orchestrator.leader import Leader
@@ -183,6 +185,21 @@ async def test_a_leader_that_dies_anywhere_is_completed_by_the_next(
     assert job.figures.accepted == len(schedule.job.get("seeds", ["start"]))
     assert (await services.jobs.count()).number == 1
     assert await services.frontier.jobs.holds(job.id) == {}
+
+
+async def test_a_leader_killed_before_the_store_knew_of_the_seeds_loses_none(
+    services: Services, hours: Hours
+) -> None:
+    await services.schedules.add(ON_PAGES)
+    made = Submission.from_json(ON_PAGES.job).job(hours.job(0))
+    holds = {SEEDING: SEEDING_MS, f"{PUSHING}killed": HOLD_MS}
+    assert await services.frontier.jobs.create(made, holds=holds)
+    await hours.at(0.001)
+    assert await hours.states() == ["submitted"]
+    await services.frontier.jobs.release_hold(hours.job(0), f"{PUSHING}killed")
+    assert await services.jobs.resume_seeding(hours.job(0))  # as the projector does
+    job = await services.jobs.show(hours.job(0))
+    assert (job.state, job.figures.accepted) == ("queued", 2)
 
 
 async def test_an_older_leader_claims_nothing(services: Services, hours: Hours) -> None:
