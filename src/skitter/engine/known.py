@@ -8,7 +8,7 @@ links: a body, another method or `dont_filter` make another request of the same 
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
 from scrapy.http import Request as ScrapyRequest
@@ -27,8 +27,9 @@ class KnownLinks:
 
     def __init__(self) -> None:
         self.met = 0
-        self._young: set[tuple[str, str]] = set()
-        self._old: set[tuple[str, str]] = set()
+        self._young: defaultdict[str, set[str]] = defaultdict(set)
+        self._old = self._young.copy()
+        self._added = 0
         self._born_at = time.monotonic()
         self._settled: deque[Page] = deque()
         self._servers_met = 0
@@ -45,22 +46,23 @@ class KnownLinks:
         """
         if servers_met != self._servers_met:
             self._servers_met = servers_met
-            self._young, self._old = set(), set()
+            self._turn()
+            self._turn()
             self._settled.clear()
         while self._settled and self._settled[0].over:
             page = self._settled.popleft()
             if page.accepted and page.settlement:
                 for child in page.settlement.children:
                     if child.method == "GET" and not (child.body or child.dont_filter):
-                        self._young.add((child.job, written_url(child)))
-        if len(self._young) > MOST or time.monotonic() > self._born_at + KEPT_S:
-            self._old, self._young = self._young, set()
-            self._born_at = time.monotonic()
+                        self._young[child.job].add(written_url(child))
+                        self._added += 1
+        if self._added > MOST or time.monotonic() > self._born_at + KEPT_S:
+            self._turn()
 
     def has(self, job: str, request: ScrapyRequest) -> bool:
         """Whether a request would change nothing."""
-        key = (job, request._url)  # noqa: SLF001 - once for each link
-        if key not in self._young and key not in self._old:
+        url = request._url  # noqa: SLF001 - once for each link
+        if url not in self._young.get(job, ()) and url not in self._old.get(job, ()):
             return False
         meta = request._meta  # noqa: SLF001
         return (
@@ -69,3 +71,8 @@ class KnownLinks:
             and not (request._body or request.dont_filter)  # noqa: SLF001
             and not (meta and (OTHER_SPIDER[0] in meta or OTHER_SPIDER[1] in meta))
         )
+
+    def _turn(self) -> None:
+        """The younger ones are the older ones now."""
+        self._old, self._young = self._young, defaultdict(set)
+        self._added, self._born_at = 0, time.monotonic()

@@ -32,6 +32,7 @@ _is_absolute = _ABSOLUTE.fullmatch
 _ORIGIN = re.compile(r"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::\d{1,5})?(?=/)").match
 # A base and a refresh stand in the first 4096 characters, of at most four bytes each.
 _HEAD_CHARS = 4096
+MOST_LINKS_KEPT = 8_000
 _SAMPLE = "/Az09-_.~?=&"
 
 
@@ -48,6 +49,26 @@ def _writes_ascii(encoding: str) -> bool:
 def _charset_of(content_type: bytes) -> str | None:
     """The encoding that a header names; few different ones come."""
     return http_content_type_encoding(content_type.decode("latin-1"))
+
+
+class Joined(dict[str, str]):
+    """The plain links of one origin, joined; an empty text for what is not plain.
+
+    The pages of a site have most of their links in common.
+    """
+
+    def __init__(self, origin: str) -> None:
+        super().__init__()
+        self._origin = origin
+
+    def __missing__(self, url: str) -> str:
+        if len(self) >= MOST_LINKS_KEPT:
+            self.clear()
+        joined = self[url] = self._origin + url if self._origin and _is_rooted(url) else ""
+        return joined
+
+
+_joined_of = lru_cache(maxsize=8)(Joined)
 
 
 def lowered_head(body: bytes) -> bytes:
@@ -124,9 +145,10 @@ class HtmlResponse(scrapy.http.HtmlResponse):
 
     def _follow_plainly(self, urls: list[Any], callback: Any) -> Iterator[ScrapyRequest]:
         origin, encoding, _ = self._known_base()
+        joined = _joined_of(origin)
         for url in urls:
-            if origin and type(url) is str and _is_rooted(url):
-                yield plain_request(origin + url, callback, encoding)
+            if type(url) is str and (link := joined[url]):
+                yield plain_request(link, callback, encoding)
             else:
                 yield self.follow(url, callback)
 
@@ -151,8 +173,8 @@ class HtmlResponse(scrapy.http.HtmlResponse):
     def _join(self, url: str) -> str:
         """The absolute URL of a plain link; an empty text if it is not plain."""
         origin = self._known_base()[0]
-        if _is_rooted(url):
-            return origin + url if origin else ""
+        if url[:1] == "/":
+            return _joined_of(origin)[url]
         return str(url) if origin and _is_absolute(url) else ""
 
     def urljoin(self, url: str) -> str:

@@ -76,7 +76,9 @@ class Selector(ScrapySelector):
             raise ValueError(f"XPath error: {error} in {query}") from error
         nodes = found if isinstance(found, list) else [found]
         make = self._new
-        return self.selectorlist_cls([make(node, query) for node in nodes])
+        return self.selectorlist_cls(
+            [_text(node, query) if type(node) is str else make(node, query) for node in nodes]
+        )
 
     def get(self) -> Any:
         """The node as text; an attribute or a text is one already."""
@@ -97,3 +99,34 @@ class Selector(ScrapySelector):
         made._huge_tree = True
         made._text = None
         return made
+
+
+class _Text(Selector):
+    """An attribute or a text. A page gives many, which differ in two things only."""
+
+    __slots__ = ()
+    type = "html"
+    response = None
+    _huge_tree = True
+    _text = None
+
+    @property
+    def namespaces(self) -> dict[str, str]:  # type: ignore[override]
+        """The usual ones: nothing can be asked of a text."""
+        return dict(_DEFAULTS)
+
+    def get(self) -> Any:
+        """The text."""
+        return self.root
+
+    extract = get
+
+
+_Text.__name__ = "Selector"  # as it is shown
+
+
+def _text(text: str, query: str) -> Selector:
+    made: _Text = _new(_Text)
+    made.root = text
+    made._expr = query  # noqa: SLF001 - the constructor's work
+    return made
