@@ -17,7 +17,7 @@ from skitter.lab.graph import walk
 from skitter.lab.web import Web
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 NAMES = [subject.name for subject in SUBJECTS]
 PAGES, QUICK_PAGES = 5000, 500
@@ -58,17 +58,23 @@ def measure_starts(subjects: Sequence[Subject], log: Log) -> list[Run]:
 def measure(
     subjects: Sequence[Subject], log: Log, *, pages: int, rounds: int, tcp: bool
 ) -> list[Run]:
-    """Each round runs all crawlers, and begins with another one."""
+    """Each round runs all crawlers, and begins with another one; then some of them once more."""
     runs, spec = [], web(pages)
     with LabProcess(spec, prerender=pages) as lab:
         urls = urls_of(spec, lab.proxy)
         for number in range(rounds):
-            first = number % len(subjects)
-            for subject in [*subjects[first:], *subjects[:first]]:
+            for subject in _in_turn(subjects, number):
                 runs.append(crawl(subject, urls, tcp=tcp))
                 log.add("crawl", round=number + 1, **runs[-1].row())
                 lab.reset()
     return runs
+
+
+def _in_turn(subjects: Sequence[Subject], number: int) -> Iterator[Subject]:
+    first = number % len(subjects)
+    order = [*subjects[first:], *subjects[:first]]
+    for time in range(max(subject.times for subject in subjects)):
+        yield from (subject for subject in order if subject.times > time)
 
 
 def compile_own_code() -> None:
@@ -91,7 +97,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_PAGES} pages, one round")
     parser.add_argument("--pages", type=int, default=PAGES)
     parser.add_argument("--unix", action="store_true", help="Redis on a socket, not the loopback")
-    parser.add_argument("--rounds", type=int, default=3, help="runs of each crawler")
+    parser.add_argument("--rounds", type=int, default=3, help="how often all run")
     parser.add_argument("--only", action="append", choices=NAMES, metavar="NAME",
                         help=f"one of {', '.join(NAMES)}; may be repeated")  # fmt: skip
     options = parser.parse_args()

@@ -24,6 +24,7 @@ class Subject:
 
     `{server}` in a value is the Redis server's address. items: the pages that it has items of, in a
     folder. copies: how many processes share the pages; what needs `Order` finds it in its folder.
+    times: how often it runs in a round; the quick ones are near each other, and runs differ.
     package, requirement: what has to be installed for it beyond the bench's own.
     """
 
@@ -34,6 +35,7 @@ class Subject:
     module: str = "scrapy"
     spider: str = "pages"
     copies: int = 1
+    times: int = 1
     package: str = ""
     requirement: str = ""
 
@@ -68,6 +70,7 @@ _FAST = {"SKITTER_JOB": "bench"}
 _OURS = {"SKITTER_REDIS__URL": "{server}", "SKITTER_ITEMS__SINK": f"sqlite:{DATABASE}"}
 _ENGINE = "bench.crawl.fast"
 _HANDMADE = "bench.crawl.handmade"
+_OFTEN = 3
 
 SUBJECTS = (
     Subject("scrapy", in_lines, _FEED),
@@ -80,9 +83,9 @@ SUBJECTS = (
         package="crawlee",
         requirement="crawlee[parsel]>=1.11",
     ),
-    Subject("handmade", in_lines, module=_HANDMADE),
-    Subject("skitter", in_rows, _FAST, _OURS, _ENGINE),
-    Subject("skitter_follow_all", in_rows, _FAST, _OURS, _ENGINE, spider="pages_all"),
+    Subject("handmade", in_lines, module=_HANDMADE, times=_OFTEN),
+    Subject("skitter", in_rows, _FAST, _OURS, _ENGINE, times=_OFTEN),
+    Subject("skitter_follow_all", in_rows, _FAST, _OURS, _ENGINE, spider="pages_all", times=_OFTEN),
     Subject(
         "skitter_curl",
         in_rows,
@@ -92,6 +95,6 @@ SUBJECTS = (
         package="pycurl",
         requirement="skitter[curl]",
     ),
-    Subject("handmade_two", in_lines, module=_HANDMADE, copies=2),
-    Subject("skitter_two", in_rows, _FAST, _OURS, _ENGINE, copies=2),
+    Subject("handmade_two", in_lines, module=_HANDMADE, copies=2, times=_OFTEN),
+    Subject("skitter_two", in_rows, _FAST, _OURS, _ENGINE, copies=2, times=_OFTEN),
 )
