@@ -70,7 +70,7 @@ _FAST = {"SKITTER_JOB": "bench"}
 _OURS = {"SKITTER_REDIS__URL": "{server}", "SKITTER_ITEMS__SINK": f"sqlite:{DATABASE}"}
 _ENGINE = "bench.crawl.fast"
 _HANDMADE = "bench.crawl.handmade"
-_OFTEN = 3
+_OFTEN = 5
 
 SUBJECTS = (
     Subject("scrapy", in_lines, _FEED),
