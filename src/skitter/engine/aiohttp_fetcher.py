@@ -22,7 +22,7 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 
-from skitter.engine.aiohttp_gets import Gets
+from skitter.engine.aiohttp_gets import Gets, peer_of
 from skitter.engine.deadlines import Deadline, Deadlines
 from skitter.engine.fetcher import Answer, Asked, Reception, always
 from skitter.engine.verdicts import NotSent
@@ -67,7 +67,7 @@ class _Response(aiohttp.ClientResponse):
     certificate: Any = None
 
     async def start(self, connection: Any) -> aiohttp.ClientResponse:
-        self.address, self.certificate = _peer(connection.transport)
+        self.address, self.certificate = peer_of(connection.transport)
         return await super().start(connection)
 
 
@@ -152,10 +152,9 @@ class AiohttpFetcher:
     async def _get(
         self, origin: Origin, text: bytes, asked: Asked, reception: Reception, deadline: Deadline
     ) -> Answer:
-        connection, head, body = await self._gets.begin(origin, text, asked)
+        connection, peer, head, body = await self._gets.begin(origin, text, asked)
         try:
-            address, certificate = _peer(connection.transport)
-            answer = Answer(head.code, b"", address, _protocol(head.version), certificate)
+            answer = Answer(head.code, b"", peer[0], _protocol(head.version), peer[1])
             if reception.head(head.code, head.raw_headers):
                 await _read(body, reception, answer, deadline)
         except BaseException:
@@ -167,14 +166,6 @@ class AiohttpFetcher:
 
 def _protocol(version: aiohttp.HttpVersion | None) -> str:
     return _PROTOCOLS.get((version.major, version.minor), "HTTP/1.1") if version else "HTTP/1.1"
-
-
-def _peer(transport: Any) -> tuple[str, Any]:
-    """The address at the other end, and its certificate if it has shown one."""
-    peer = transport.get_extra_info("peername")
-    secured = transport.get_extra_info("ssl_object")
-    certificate = secured.getpeercert(binary_form=True) if secured is not None else None
-    return (peer[0] if peer else ""), certificate
 
 
 async def _read(

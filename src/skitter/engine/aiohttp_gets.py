@@ -33,6 +33,9 @@ _NO_TIMEOUT = aiohttp.ClientTimeout(total=None)
 _NO_TIMER = TimerNoop()
 
 
+Peer = tuple[str, Any]
+
+
 class Origin(aiohttp.ClientRequest):
     """What the pool has to know to connect to an origin; never sent itself."""
 
@@ -75,19 +78,20 @@ class Gets:
 
     async def begin(
         self, origin: Origin, text: bytes, asked: Asked
-    ) -> tuple[Connection, Any, aiohttp.StreamReader]:
-        """Send a request; the connection, the head of the answer, and its body to come.
+    ) -> tuple[Connection, Peer, Any, aiohttp.StreamReader]:
+        """Send a request; the connection, its other end, the answer's head, and its body to come.
 
         The connection is the caller's to release, or to close.
         """
         connection = await self._connector.connect(origin, [], _NO_TIMEOUT)
         try:
+            peer = peer_of(connection.transport)  # a server may be gone when its answer is read
             self._send(connection, text, asked)
             protocol: Any = connection.protocol
             while True:
                 head, body = await protocol.read()
                 if not 100 <= head.code < 200 or head.code == SWITCHING:
-                    return connection, head, body
+                    return connection, peer, head, body
         except HttpProcessingError as error:
             connection.close()
             raise _unreadable(error, asked, origin) from error
@@ -125,3 +129,11 @@ def _unreadable(error: HttpProcessingError, asked: Asked, origin: Origin) -> Exc
     return aiohttp.ClientResponseError(
         info, (), status=error.code, message=error.message, headers=error.headers
     )
+
+
+def peer_of(transport: Any) -> Peer:
+    """The address at the other end, and its certificate if it has shown one."""
+    peer = transport.get_extra_info("peername")
+    secured = transport.get_extra_info("ssl_object")
+    certificate = secured.getpeercert(binary_form=True) if secured is not None else None
+    return (peer[0] if peer else ""), certificate
