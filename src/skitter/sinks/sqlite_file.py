@@ -28,7 +28,7 @@ from skitter.errors import (
     UnknownSink,
 )
 from skitter.sinks.durable import make_folder
-from skitter.sinks.sqlite_rows import ADDED, IS_WHOLE, PARTS, SCHEMA, UPSERT
+from skitter.sinks.sqlite_rows import ADDED, IS_WHOLE, PARTS, SCHEMA, upsert
 from skitter.sinks.sqlite_views import make_view
 from skitter.sinks.views import tell_failure
 
@@ -159,7 +159,7 @@ class SqliteFile:
             raise SinkError(sink=self.name, reason="it is not open")
         if self._inode_now() != self._inode:
             raise SinkGone(sink=self.name)
-        self._in_transaction(connection, lambda open_: _upsert(open_, rows))
+        self._in_transaction(connection, lambda open_: upsert(open_, rows))
 
     def _inode_now(self) -> tuple[int, int]:
         """Which file the path leads to; none at all is (0, 0)."""
@@ -168,10 +168,6 @@ class SqliteFile:
         except FileNotFoundError:
             return (0, 0)
         return (found.st_dev, found.st_ino)
-
-
-def _upsert(connection: sqlite3.Connection, rows: list[Row]) -> None:
-    connection.executemany(UPSERT, rows)
 
 
 def _migrate(connection: sqlite3.Connection) -> None:

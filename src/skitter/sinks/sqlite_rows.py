@@ -6,11 +6,17 @@ makes it, whoever makes it.
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from skitter.sinks.rows import Row
 from skitter.sinks.stored import SELECTED
 
 if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
     from skitter.sinks.stored import Wanted
 
 SCHEMA = (
@@ -77,10 +83,12 @@ IS_WHOLE = """
 PARTS = 4
 
 # Without tracked fields on either side, any field that differs is a change.
-UPSERT = """
+_UPSERT = """
+    WITH given (id, job, spider, kind, url, data, attrs, worker, fetched_at, parser, tracked, seen)
+      AS (VALUES {rows})
     INSERT INTO items (id, job, spider, kind, url, data, attrs, worker, fetched_at, parser, tracked,
       first_seen, last_seen, first_job, changed_at)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?2, ?12)
+    SELECT *, seen, job, seen FROM given WHERE true
     ON CONFLICT (id) DO UPDATE SET
       changed_at = CASE WHEN coalesce(excluded.tracked <> tracked, excluded.data <> data)
         THEN excluded.last_seen ELSE changed_at END,
@@ -89,6 +97,8 @@ UPSERT = """
       fetched_at = excluded.fetched_at, parser = excluded.parser, tracked = excluded.tracked,
       last_seen = excluded.last_seen
 """
+_ROW = f"({', '.join('?' * len(Row._fields))})"
+_MOST_ROWS = 64
 
 # Read in pages, each a short transaction: a long one would keep the log from being put away.
 # A statement for each set of filters, since the planner would use no index for an optional one.
@@ -116,6 +126,21 @@ _CHANGE_FILTERS = {
 }
 StoredRow = tuple[Any, ...]
 """A rowid, then the columns of a Stored."""
+
+
+def upsert(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+    """Write rows, many with each statement: around each one Python hands its lock to and fro."""
+    done = 0
+    while left := len(rows) - done:
+        # Few sizes, each a power of two, so that SQLite's statements are prepared once.
+        count = min(_MOST_ROWS, 1 << left.bit_length() - 1)
+        connection.execute(_statement(count), [*chain.from_iterable(rows[done : done + count])])
+        done += count
+
+
+@cache
+def _statement(count: int) -> str:
+    return _UPSERT.format(rows=", ".join([_ROW] * count))
 
 
 def select_page(wanted: Wanted) -> str:
