@@ -10,7 +10,11 @@ import importlib.util
 import signal
 from typing import TYPE_CHECKING, Any
 
-from skitter.engine.collecting import resting, spare_the_collector, without
+from skitter.engine.collecting import resting, spare_the_collector
+from skitter.engine.loading import load_scrapy, without
+
+with resting():
+    load_scrapy()
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,7 +12,7 @@ import contextlib
 import re
 from functools import cache, lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import idna
 from w3lib.url import canonicalize_url
@@ -33,6 +33,8 @@ _ANY = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^#]*)", re.DOTALL)
 _NOT_IN_URLS = re.compile(r"[\x00-\x20\x7f]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _PORTS = {"http": "80", "https": "443"}
+# Without one, an HTTP client is loaded and a session made, to ask nobody anything.
+_NO_SESSION: Any = object()
 
 
 class Address(NamedTuple):
@@ -49,7 +51,7 @@ def registered_domain(host: str) -> str:
     A last label that no list knows (`test`, `internal`) counts as a suffix, as publicsuffix.org
     has it: `www.shop.test` → `shop.test`. An address stands for itself.
     """
-    found = _suffixes()(host)
+    found = _suffixes()(host, session=_NO_SESSION)
     if found.suffix or found.ipv4 or found.ipv6:
         return found.top_domain_under_public_suffix or host
     return ".".join(host.split(".")[-2:])
@@ -57,7 +59,7 @@ def registered_domain(host: str) -> str:
 
 @cache
 def _suffixes() -> TLDExtract:
-    """The list that is part of the package. It brings in an HTTP client, hence not at the start."""
+    """The list that is part of the package. It takes long to load, hence not at the start."""
     import tldextract  # noqa: PLC0415 - see above
 
     return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)

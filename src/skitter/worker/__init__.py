@@ -5,7 +5,7 @@ children's leases back, and tends the frontier. A child loads a Scrapy project, 
 each lane that has work, and says in its heartbeat what it is doing. docs/worker.md tells more.
 """
 
-from skitter.engine.collecting import without
+from skitter.engine.loading import without
 
 with without("rich"):  # structlog would load it, for tracebacks in colour
     import structlog  # noqa: F401 - all of this package logs
