@@ -16,6 +16,8 @@ from scrapy.http import Request as ScrapyRequest
 from skitter.engine.requests import OTHER_SPIDER, written_url
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from skitter.intake import Page
 
 MOST = 50_000
@@ -62,7 +64,8 @@ class KnownLinks:
     def has(self, job: str, request: ScrapyRequest) -> bool:
         """Whether a request would change nothing."""
         url = request._url  # noqa: SLF001 - once for each link
-        if url not in self._young.get(job, ()) and url not in self._old.get(job, ()):
+        young, old = self.of(job)
+        if url not in young and url not in old:
             return False
         meta = request._meta  # noqa: SLF001
         return (
@@ -71,6 +74,10 @@ class KnownLinks:
             and not (request._body or request.dont_filter)  # noqa: SLF001
             and not (meta and (OTHER_SPIDER[0] in meta or OTHER_SPIDER[1] in meta))
         )
+
+    def of(self, job: str) -> tuple[Container[str], Container[str]]:
+        """The URLs of a job's known plain links, in two parts."""
+        return self._young.get(job, ()), self._old.get(job, ())
 
     def _turn(self) -> None:
         """The younger ones are the older ones now."""

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from skitter.engine.crawl import Crawl
     from skitter.engine.listeners import Hearing
     from skitter.engine.offsite import Offsite
+    from skitter.engine.responses import Following
     from skitter.engine.visit import Visit
 
 CHAIN = (
@@ -56,6 +57,13 @@ def is_plain(crawler: Crawler, middlewares: tuple[Any, ...]) -> bool:
     kinds = [type(one) for one in middlewares]
     usual = kinds == [kind for kind in CHAIN if kind in kinds] and DepthMiddleware in kinds
     return usual and not off & set(CHAIN)
+
+
+def _innermost(outputs: Any) -> Any:
+    """Of a generator that gives what another one gives, and so on: the last of them."""
+    while (inner := getattr(outputs, "gi_yieldfrom", None)) is not None:
+        outputs = inner
+    return outputs
 
 
 class Links:
@@ -169,6 +177,14 @@ class PageLinks:
             self._known.met += 1
         elif not self._is_link(request) or not self._take_quickly(request):
             self._take_slowly(request)
+
+    def pass_over(self, following: Following, outputs: Any) -> None:
+        """Leave out what is known of a `follow_all` whose requests come here as they are made.
+
+        Nobody sees them on their way, so that there need be none.
+        """
+        if self._plain and following.giving is _innermost(outputs):
+            self._known.met += following.pass_over(*self._known.of(self._job))
 
     def end(self) -> None:
         """All are taken."""

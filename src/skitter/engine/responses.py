@@ -8,13 +8,17 @@ would make is made at once. All else goes Scrapy's way.
 from __future__ import annotations
 
 import re
+from collections import deque
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urljoin
 
+import parsel
 import scrapy.http
 from scrapy.http import Headers, Response
 from scrapy.http import Request as ScrapyRequest
+from scrapy.http.response.text import _InvalidSelector, _url_from_selector
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.response import get_base_url
 from w3lib.encoding import http_content_type_encoding, read_bom
@@ -23,7 +27,7 @@ from skitter.engine.plain import plain_request
 from skitter.engine.selectors import Selector, plain_markup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
 _SEGMENTS = r"(?:/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)*/?(?:\?[A-Za-z0-9_.~=&-]+)?"
 _is_rooted = re.compile(rf"(?=/){_SEGMENTS}").fullmatch
@@ -71,6 +75,28 @@ class Joined(dict[str, str]):
 _joined_of = lru_cache(maxsize=8)(Joined)
 
 
+class Following:
+    """The links that a `follow_all` has still to give. giving: the generator that gives them."""
+
+    __slots__ = ("_ahead", "_joined", "giving")
+
+    def __init__(self, ahead: deque[Any], joined: Joined, giving: Iterator[ScrapyRequest]) -> None:
+        self._ahead = ahead
+        self._joined = joined
+        self.giving = giving
+
+    def pass_over(self, known: Container[str], also: Container[str]) -> int:
+        """Leave the next ones out that are known, up to one that is not; how many they were."""
+        ahead, joined, before = self._ahead, self._joined, len(self._ahead)
+        while ahead:
+            url = ahead[0]
+            link = joined[url] if type(url) is str else ""
+            if link not in known and link not in also:
+                break
+            ahead.popleft()
+        return before - len(ahead)
+
+
 def lowered_head(body: bytes) -> bytes:
     """What holds the first 4096 characters of a page, and no more if that is easy to tell.
 
@@ -91,13 +117,16 @@ def lowered_head(body: bytes) -> bytes:
 class HtmlResponse(scrapy.http.HtmlResponse):
     """As Scrapy's, but for the time that `follow` takes."""
 
-    __slots__ = ("_base", "_marks")
+    __slots__ = ("_base", "_marks", "following")
     _base: tuple[str, str, str]
     _marks: tuple[bool, bool]
+    following: Following | None
 
     def __new__(cls, *_args: Any, **_kwargs: Any) -> Self:
         """Without a note of each in `scrapy.utils.trackref`."""
-        return object.__new__(cls)
+        made = object.__new__(cls)
+        made.following = None
+        return made
 
     def follow(  # noqa: PLR0913, PLR0917 - Scrapy's signature
         self,
@@ -139,18 +168,41 @@ class HtmlResponse(scrapy.http.HtmlResponse):
 
     def follow_all(self, urls: Any = None, callback: Any = None, *args: Any, **kwargs: Any) -> Any:
         """Requests for many links of this page."""
-        if type(urls) is list and callable(callback) and not (args or kwargs):
-            return self._follow_plainly(urls, callback)
+        plain = not args and kwargs.keys() <= {"css", "xpath"}
+        if plain and (callback is None or callable(callback)):
+            links = self._links_in(urls, **kwargs)
+            if links is not None:
+                return self._follow_plainly(links, callback)
         return super().follow_all(urls, callback, *args, **kwargs)
 
-    def _follow_plainly(self, urls: list[Any], callback: Any) -> Iterator[ScrapyRequest]:
+    def _links_in(
+        self, urls: Any, css: str | None = None, xpath: str | None = None
+    ) -> Iterable[Any] | None:
+        """Links, given or to be found; None if Scrapy has to look at them."""
+        if sum(one is not None for one in (urls, css, xpath)) != 1:
+            return None
+        found = self.css(css) if css else self.xpath(xpath) if xpath else urls
+        if isinstance(found, parsel.SelectorList):
+            return _hrefs(found)
+        return found if type(found) is list else None
+
+    def _follow_plainly(self, urls: Iterable[Any], callback: Any) -> Iterator[ScrapyRequest]:
         origin, encoding, _ = self._known_base()
-        joined = _joined_of(origin)
-        for url in urls:
+        joined, ahead = _joined_of(origin), deque(urls)
+        giving = self._give(ahead, joined, callback, encoding)
+        self.following = Following(ahead, joined, giving)
+        return giving
+
+    def _give(
+        self, ahead: deque[Any], joined: Joined, callback: Any, encoding: str
+    ) -> Iterator[ScrapyRequest]:
+        while ahead:
+            url = ahead.popleft()
             if type(url) is str and (link := joined[url]):
                 yield plain_request(link, callback, encoding)
             else:
                 yield self.follow(url, callback)
+        self.following = None
 
     @property
     def selector(self) -> Selector:
@@ -212,6 +264,13 @@ class HtmlResponse(scrapy.http.HtmlResponse):
         origin = found[0] if found and _writes_ascii(encoding) else ""
         self._base = (origin, encoding, base)
         return self._base
+
+
+def _hrefs(selectors: Iterable[Any]) -> Iterator[str]:
+    """The links of selectors, of those that have one."""
+    for selector in selectors:
+        with suppress(_InvalidSelector):
+            yield _url_from_selector(selector)
 
 
 _OURS: dict[type[Response], type[Response]] = {scrapy.http.HtmlResponse: HtmlResponse}

@@ -23,6 +23,7 @@ from scrapy.utils.misc import arg_to_iter, warn_on_generator_with_return_value
 from skitter.engine.collecting import Weighed
 from skitter.engine.output import CHUNK, Items
 from skitter.engine.requests import mark_of
+from skitter.engine.responses import HtmlResponse as PlainlyFollowed
 from skitter.engine.settling import failure, text_of, verdict_of
 from skitter.engine.tally import counter
 from skitter.engine.told import is_told
@@ -109,6 +110,8 @@ class Visiting:
             # The selector holds its response: without this, each page waits for the collector.
             # Whoever kept the response gets a new selector from it.
             result._cached_selector = None  # noqa: SLF001
+            if isinstance(result, PlainlyFollowed):
+                result.following = None
 
     async def _result(self, request: ScrapyRequest, landed: Callable[[], None]) -> Result:
         try:
@@ -179,6 +182,7 @@ class Visiting:
         """Take in all that a callback gives; what it gave before it raised counts."""
         assert self._links is not None  # noqa: S101 - else the scraper does it
         links, page = self._links.of(visit, response), visit.page
+        html = response if isinstance(response, PlainlyFollowed) else None
         items = Items(self._scraper, response)
         try:
             if hasattr(outputs, "__aiter__"):
@@ -188,6 +192,8 @@ class Visiting:
             for output in outputs:
                 if isinstance(output, ScrapyRequest) and len(page.children) < CHUNK:
                     links.take(output)
+                    if html and html.following:
+                        links.pass_over(html.following, outputs)
                 else:
                     await self._take_one(visit, output, links, items)
         finally:

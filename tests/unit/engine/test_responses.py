@@ -127,6 +127,10 @@ PATHS = (
     "string(//p)", "//a/text()", "boolean(//a)", "//p[has-class('x')]",
 )  # fmt: skip
 PAGE = b"<html><body><a href='/1'>one</a><a href='/2'>two</a><p class='x y'>t<b>b</b></p></body>"
+UNTIDY = (
+    b"<html><head><link href=' /style '></head><body><a>none</a><a href=' /1 '>one</a><!-- /2 -->"
+    b"<a href='?q=1#x'>two</a><a href='https://other.example/a//b'>three</a><b>four</b></body>"
+)
 
 
 def test_selectors_find_the_same() -> None:
@@ -200,9 +204,62 @@ def test_many_links_are_followed_to_the_same_requests() -> None:
             assert [fields_of(one) for one in made] == [fields_of(one) for one in expected]
         with pytest.raises(ValueError, match="exactly one"):
             ours.follow_all()
-    theirs, ours = both(URLS[0], PAGE)
-    made, expected = ([*one.follow_all(css="a", meta={"x": 1})] for one in (ours, theirs))
-    assert [fields_of(one) for one in made] == [fields_of(one) for one in expected]
+
+
+@pytest.mark.parametrize("callback", [None, print])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"css": "a"},
+        {"css": "a", "meta": {"x": 1}},
+        {"css": "*"},
+        {"css": "a::attr(href)"},
+        {"css": "a::text"},
+        {"css": "b"},
+        {"xpath": "//a"},
+        {"xpath": "//a/@href"},
+        {"xpath": "//comment()"},
+    ],
+    ids=str,
+)
+def test_selected_links_are_followed_to_the_same_requests(
+    given: dict[str, Any], callback: Any
+) -> None:
+    for body in (PAGE, UNTIDY):
+        theirs, ours = both(URLS[0], body)
+        made, expected = ([*one.follow_all(callback=callback, **given)] for one in (ours, theirs))
+        assert [fields_of(one) for one in made] == [fields_of(one) for one in expected]
+
+
+@pytest.mark.parametrize("given", [{"css": ""}, {"css": "a", "xpath": "//a"}, {"urls": 1}, {}])
+def test_what_cannot_be_followed_is_refused_in_the_same_words(given: dict[str, Any]) -> None:
+    errors = []
+    for one in both(URLS[0], PAGE):
+        with pytest.raises((ValueError, TypeError)) as refused:
+            one.follow_all(**given)
+        errors.append((refused.type, str(refused.value)))
+    assert errors[0] == errors[1]
+
+
+@pytest.mark.parametrize("known", [{f"http://h0.lab/{n}" for n in (0, 1, 3, 4)}, set()])
+def test_known_links_are_passed_over_up_to_the_next_that_is_not(known: set[str]) -> None:
+    _, ours = both("http://h0.lab/", PAGE)
+    giving = ours.follow_all([*(f"/{n}" for n in range(6)), None])
+    following = ours.following
+    assert following
+    assert following.giving is giving
+    given = [next(giving).url]
+    passed = following.pass_over(known, ())
+    given += [next(giving).url]
+    passed += following.pass_over((), known)
+    given += [next(giving).url]
+    if known:
+        assert (passed, [url[-1] for url in given]) == (3, ["0", "2", "5"])
+        assert following.pass_over(known, known) == 0  # None is no link: follow() says so
+        with pytest.raises(ValueError, match="url can't be None"):
+            next(giving)
+    else:
+        assert (passed, [url[-1] for url in given]) == (0, ["0", "1", "2"])
 
 
 def test_a_response_can_be_copied_and_replaced() -> None:

@@ -119,6 +119,38 @@ class UrlLength(Case):
         yield seen(response)
 
 
+class FollowedAgain(Case):
+    """A spider sees all requests of `follow_all` that pass through its hands, known or not."""
+
+    name = "followed_again"
+    custom_settings = {"CONCURRENT_REQUESTS": 1}
+    paths = (
+        leads_to("/echo/a", "/echo/b", "/echo/c?x=1"),
+        leads_to("/echo/c?x=1", "/echo/b", "/echo/d", "/echo/a"),
+        leads_to("/echo/a", "/echo/a", "/echo/e", "/echo/b"),
+        leads_to("/echo/a", "/echo/b"),
+    )
+    gives = 3 * len(paths) + 5
+
+    def parse(self, response: Any) -> Any:
+        made = [*response.follow_all(css="a", callback=self.parse_link)]
+        yield {"page": response.url, "made": len(made)}
+        yield from self.handed_on(response)
+        number = 0
+        for request in response.follow_all(response.css("a::attr(href)").getall(), self.parse_link):
+            number += 1
+            yield request
+        yield {"page": response.url, "seen": number}
+
+    def handed_on(self, response: Any) -> Any:
+        yield from response.follow_all(css="a", callback=self.parse_link)
+        yield {"page": response.url, "handed": "on"}
+        yield from [*response.follow_all(css="a", callback=self.parse_link)]
+
+    def parse_link(self, response: Any) -> Any:
+        yield {"link": response.url}
+
+
 class Duplicates(Case):
     """The same page in other words is asked once; with `dont_filter`, as often as is wanted."""
 
