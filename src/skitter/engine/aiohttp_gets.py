@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 MOST_ORIGINS = 1_000
 SWITCHING = 101
-# The origin, and what is asked of it: nothing that a client would have to write in another way.
-_PLAIN = re.compile(r"(https?://[a-z0-9._-]+(?::[0-9]{1,5})?)(/[!-\"$-~]*)").fullmatch
+_is_origin = re.compile(r"https?://[a-z0-9._-]+(?::[0-9]{1,5})?").fullmatch
 _NO_TIMEOUT = aiohttp.ClientTimeout(total=None)
 _NO_TIMER = TimerNoop()
 
@@ -62,11 +61,14 @@ class Gets:
         """Where to, and what to send; None if it is not plain."""
         if asked.method != "GET" or asked.body or asked.proxy:
             return None
-        found = _PLAIN(asked.url)
-        if not found or asked.url.endswith("?"):
+        at = asked.url.find("/", len("https://"))
+        name, path = asked.url[:at], asked.url[at:]
+        if at < 0 or not _is_plain(path):
             return None
-        origin = self._origins.get(found[1]) or self._add(found[1])
-        lines = [f"GET {found[2]} HTTP/1.1", origin.line]
+        origin = self._origins.get(name) or self._add(name)
+        if origin is None:
+            return None
+        lines = [f"GET {path} HTTP/1.1", origin.line]
         for name, value in asked.headers:
             if name.lower() == "host":
                 return None
@@ -115,11 +117,20 @@ class Gets:
             raise aiohttp.ClientConnectionResetError("Cannot write to closing transport")
         transport.write(text)
 
-    def _add(self, text: str) -> Origin:
+    def _add(self, text: str) -> Origin | None:
+        if not _is_origin(text):
+            return None
         if len(self._origins) >= MOST_ORIGINS:
             self._origins.clear()
         origin = self._origins[text] = Origin(text, self._tls)
         return origin
+
+
+def _is_plain(path: str) -> bool:
+    """Whether there is nothing in it that a client would have to write in another way."""
+    if path[-1:] == "?" or not path.isascii() or not path.isprintable():
+        return False
+    return " " not in path and "#" not in path
 
 
 def _unreadable(error: HttpProcessingError, asked: Asked, origin: Origin) -> Exception:

@@ -102,10 +102,9 @@ class Asking:
         assert page.body is not None  # noqa: S101 - every page that was taken has one
         with self._patience:
             await self._gate.pass_(visit, request)
-            await process.intake.paced(page)
+            if not await process.intake.paced(page):
+                raise NotSent
         way = Exit(process.proxies, page.lease.egress, page.lease.host)
-        if not process.intake.may_send(page):
-            raise NotSent
         turn = Turn(
             page.body,
             partial(process.intake.may_send, page),

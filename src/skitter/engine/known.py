@@ -16,8 +16,6 @@ from scrapy.http import Request as ScrapyRequest
 from skitter.engine.requests import OTHER_SPIDER, written_url
 
 if TYPE_CHECKING:
-    from collections.abc import Container
-
     from skitter.intake import Page
 
 MOST = 50_000
@@ -31,6 +29,7 @@ class KnownLinks:
         self.met = 0
         self._young: defaultdict[str, set[str]] = defaultdict(set)
         self._old = self._young.copy()
+        self._texts: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         self._added = 0
         self._born_at = time.monotonic()
         self._settled: deque[Page] = deque()
@@ -63,9 +62,7 @@ class KnownLinks:
 
     def has(self, job: str, request: ScrapyRequest) -> bool:
         """Whether a request would change nothing."""
-        url = request._url  # noqa: SLF001 - once for each link
-        young, old = self.of(job)
-        if url not in young and url not in old:
+        if not self.has_url(job, request._url):  # noqa: SLF001 - once for each link
             return False
         meta = request._meta  # noqa: SLF001
         return (
@@ -75,11 +72,16 @@ class KnownLinks:
             and not (meta and (OTHER_SPIDER[0] in meta or OTHER_SPIDER[1] in meta))
         )
 
-    def of(self, job: str) -> tuple[Container[str], Container[str]]:
-        """The URLs of a job's known plain links, in two parts."""
-        return self._young.get(job, ()), self._old.get(job, ())
+    def has_url(self, job: str, url: str) -> bool:
+        """Whether a plain link would change nothing."""
+        return url in self._young.get(job, ()) or url in self._old.get(job, ())
+
+    def texts(self, job: str, origin: str) -> set[str]:
+        """Known links as they stand in the pages of an origin; to be added to by who finds one."""
+        return self._texts[job, origin]
 
     def _turn(self) -> None:
         """The younger ones are the older ones now."""
         self._old, self._young = self._young, defaultdict(set)
         self._added, self._born_at = 0, time.monotonic()
+        self._texts.clear()

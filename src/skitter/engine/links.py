@@ -184,7 +184,7 @@ class PageLinks:
         Nobody sees them on their way, so that there need be none.
         """
         if self._plain and following.giving is _innermost(outputs):
-            self._known.met += following.pass_over(*self._known.of(self._job))
+            self._known.met += following.pass_over(self._known, self._job)
 
     def end(self) -> None:
         """All are taken."""

@@ -9,6 +9,7 @@ kept is an error that names the spider, the URL and the field.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from scrapy.http import Headers
@@ -39,8 +40,10 @@ _CANONICAL = re.compile(
 )
 
 
-is_canonical = _CANONICAL.fullmatch
-"""Whether a URL is surely its own canonical form."""
+@lru_cache(maxsize=8192)
+def is_canonical(url: str) -> bool:
+    """Whether a URL is surely its own canonical form; asked when it is found, and when fetched."""
+    return _CANONICAL.fullmatch(url) is not None
 
 
 class RequestCodec:

@@ -8,9 +8,9 @@ would make is made at once. All else goes Scrapy's way.
 from __future__ import annotations
 
 import re
-from collections import deque
 from contextlib import suppress
 from functools import lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urljoin
 
@@ -27,13 +27,16 @@ from skitter.engine.plain import plain_request
 from skitter.engine.selectors import Selector, plain_markup
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from skitter.engine.known import KnownLinks
 
 _SEGMENTS = r"(?:/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)*/?(?:\?[A-Za-z0-9_.~=&-]+)?"
 _is_rooted = re.compile(rf"(?=/){_SEGMENTS}").fullmatch
 _ABSOLUTE = re.compile(rf"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::\d{{1,5}})?(?=/){_SEGMENTS}")
 _is_absolute = _ABSOLUTE.fullmatch
-_ORIGIN = re.compile(r"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::\d{1,5})?(?=/)").match
+_is_origin = re.compile(r"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::\d{1,5})?").fullmatch
+_has_base = re.compile(rb"<base").search  # faster than a search without a pattern
 # A base and a refresh stand in the first 4096 characters, of at most four bytes each.
 _HEAD_CHARS = 4096
 MOST_LINKS_KEPT = 8_000
@@ -63,38 +66,61 @@ class Joined(dict[str, str]):
 
     def __init__(self, origin: str) -> None:
         super().__init__()
-        self._origin = origin
+        self.origin = origin
 
     def __missing__(self, url: str) -> str:
         if len(self) >= MOST_LINKS_KEPT:
             self.clear()
-        joined = self[url] = self._origin + url if self._origin and _is_rooted(url) else ""
+        joined = self[url] = self.origin + url if self.origin and _is_rooted(url) else ""
         return joined
 
 
 _joined_of = lru_cache(maxsize=8)(Joined)
 
 
+@lru_cache(maxsize=256)
+def _checked(origin: str) -> str:
+    return origin if _is_origin(origin) else ""
+
+
+def _split(url: str) -> tuple[str, str]:
+    """An absolute URL's origin, if it is a plain one, and what is asked of it."""
+    at = url.find("/", len("https://"))
+    return (_checked(url[:at]), url[at:]) if at > 0 else ("", "")
+
+
+def _is_plain(url: str) -> bool:
+    """Whether nothing would change an absolute URL; most have been a plain link before."""
+    origin, path = _split(url)
+    return bool(origin and _joined_of(origin)[path])
+
+
 class Following:
     """The links that a `follow_all` has still to give. giving: the generator that gives them."""
 
-    __slots__ = ("_ahead", "_joined", "giving")
+    __slots__ = ("_joined", "at", "giving", "urls")
 
-    def __init__(self, ahead: deque[Any], joined: Joined, giving: Iterator[ScrapyRequest]) -> None:
-        self._ahead = ahead
+    def __init__(self, urls: list[Any], joined: Joined) -> None:
+        self.urls = urls
+        self.at = 0
+        self.giving: Iterator[ScrapyRequest]
         self._joined = joined
-        self.giving = giving
 
-    def pass_over(self, known: Container[str], also: Container[str]) -> int:
-        """Leave the next ones out that are known, up to one that is not; how many they were."""
-        ahead, joined, before = self._ahead, self._joined, len(self._ahead)
-        while ahead:
-            url = ahead[0]
-            link = joined[url] if type(url) is str else ""
-            if link not in known and link not in also:
-                break
-            ahead.popleft()
-        return before - len(ahead)
+    def pass_over(self, known: KnownLinks, job: str) -> int:
+        """Leave the next ones out that are known, up to one that is not; how many they were.
+
+        They are known by the text of the page: each look at another string may be one at memory
+        that is far away, which is what this takes its time for.
+        """
+        before, urls, texts = self.at, self.urls, known.texts(job, self._joined.origin)
+        with suppress(TypeError):  # something that is no link: whoever follows it says so
+            while True:
+                self.at += len([*takewhile(texts.__contains__, urls[self.at :])])
+                url = urls[self.at] if self.at < len(urls) else None
+                if type(url) is not str or not known.has_url(job, self._joined[url]):
+                    break
+                texts.add(url)
+        return self.at - before
 
 
 def lowered_head(body: bytes) -> bytes:
@@ -188,16 +214,18 @@ class HtmlResponse(scrapy.http.HtmlResponse):
 
     def _follow_plainly(self, urls: Iterable[Any], callback: Any) -> Iterator[ScrapyRequest]:
         origin, encoding, _ = self._known_base()
-        joined, ahead = _joined_of(origin), deque(urls)
-        giving = self._give(ahead, joined, callback, encoding)
-        self.following = Following(ahead, joined, giving)
-        return giving
+        joined = _joined_of(origin)
+        following = self.following = Following([*urls], joined)
+        following.giving = self._give(following, joined, callback, encoding)
+        return following.giving
 
     def _give(
-        self, ahead: deque[Any], joined: Joined, callback: Any, encoding: str
+        self, following: Following, joined: Joined, callback: Any, encoding: str
     ) -> Iterator[ScrapyRequest]:
-        while ahead:
-            url = ahead.popleft()
+        urls = following.urls
+        while following.at < len(urls):
+            url = urls[following.at]
+            following.at += 1
             if type(url) is str and (link := joined[url]):
                 yield plain_request(link, callback, encoding)
             else:
@@ -245,8 +273,9 @@ class HtmlResponse(scrapy.http.HtmlResponse):
         except AttributeError:
             head = lowered_head(self._body)
             odd = b"\0" in head
-            refresh = b"refresh" in head or (b"http-equiv" in head and b"&#" in head)
-            self._marks = (odd or b"<base" in head, odd or refresh)
+            hidden = b"&" in head and b"&#" in head and b"http-equiv" in head
+            refresh = hidden or b"refresh" in head
+            self._marks = (odd or _has_base(head) is not None, odd or refresh)
             return self._marks
 
     def _known_base(self) -> tuple[str, str, str]:
@@ -258,10 +287,9 @@ class HtmlResponse(scrapy.http.HtmlResponse):
             return self._base
         except AttributeError:
             pass
-        usual = not self._looked_at()[0] and _is_absolute(self._url)
+        usual = not self._looked_at()[0] and _is_plain(self._url)
         base, encoding = self._url if usual else get_base_url(self), self.encoding
-        found = _ORIGIN(base)
-        origin = found[0] if found and _writes_ascii(encoding) else ""
+        origin = _split(base)[0] if _writes_ascii(encoding) else ""
         self._base = (origin, encoding, base)
         return self._base
 

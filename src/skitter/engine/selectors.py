@@ -11,12 +11,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree, html  # type: ignore[import-untyped]
+from parsel.selector import _ctgroup
 from scrapy.selector import Selector as ScrapySelector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _new = object.__new__
+_TRANSLATORS = _ctgroup["html"]
 _DEFAULTS: dict[str, str] = ScrapySelector._default_namespaces  # noqa: SLF001
 _ELEMENT = etree._Element  # noqa: SLF001 - lxml has no public name for it
 # As parsel makes one for each page.
@@ -25,12 +27,16 @@ _PARSER = html.HTMLParser(recover=True, encoding="utf-8", huge_tree=True)
 
 @lru_cache(maxsize=2048)
 def _compiled(query: str) -> Any:
-    return etree.XPath(query, smart_strings=False)
+    """A query, ready; none if parsel has to see it.
 
-
-def _is_plain(query: str) -> bool:
-    """Whether a query uses none of the extensions, which parsel compiles anew each time."""
-    return "re:" not in query and "set:" not in query
+    It compiles queries with extensions anew each time, and tells what is wrong with others.
+    """
+    if "re:" in query or "set:" in query:
+        return None
+    try:
+        return etree.XPath(query, smart_strings=False)
+    except etree.XPathError:
+        return None
 
 
 def plain_markup(body: bytes) -> bytes:
@@ -68,10 +74,11 @@ class Selector(ScrapySelector):
     def xpath(self, query: str, namespaces: Mapping[str, str] | None = None, **kwargs: Any) -> Any:
         """The nodes that a query finds."""
         plain = self.type == "html" and not namespaces and self.namespaces == _DEFAULTS
-        if not (plain and isinstance(self.root, _ELEMENT) and _is_plain(query)):
+        compiled = _compiled(query) if plain and isinstance(self.root, _ELEMENT) else None
+        if compiled is None:
             return super().xpath(query, namespaces, **kwargs)
         try:
-            found = _compiled(query)(self.root, **kwargs)
+            found = compiled(self.root, **kwargs)
         except etree.XPathError as error:
             raise ValueError(f"XPath error: {error} in {query}") from error
         nodes = found if isinstance(found, list) else [found]
@@ -79,6 +86,12 @@ class Selector(ScrapySelector):
         return self.selectorlist_cls(
             [_text(node, query) if type(node) is str else make(node, query) for node in nodes]
         )
+
+    def css(self, query: str) -> Any:
+        """The nodes that a query finds."""
+        if self.type != "html":
+            return super().css(query)
+        return self.xpath(_TRANSLATORS["_csstranslator"].css_to_xpath(query))
 
     def get(self) -> Any:
         """The node as text; an attribute or a text is one already."""
