@@ -2,13 +2,16 @@
 
 Scrapy and what it stands on load Twisted's reactor with OpenSSL, and an HTTP client that asks for
 a list of domains, which is a third of the time that loading Scrapy takes; this engine has no use
-for them. They are loaded when somebody does use them.
+for them. They are loaded when somebody does use them. And aiohttp makes TLS contexts for those who
+bring none.
 """
 
 from __future__ import annotations
 
+import ssl
 import sys
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -30,11 +33,13 @@ _SELDOM = {
 }
 
 
-def load_scrapy() -> None:
-    """Load what every spider needs of Scrapy."""
+def load_parts() -> None:
+    """Load what every crawl needs of Scrapy, and the HTTP client."""
     with postponed(_SELDOM):
         import scrapy.downloadermiddlewares.cookies  # noqa: PLC0415
         import scrapy.utils.log  # noqa: F401, PLC0415
+    with certificates_later():
+        import aiohttp  # noqa: F401, PLC0415
 
 
 @contextmanager
@@ -69,6 +74,31 @@ def postponed(modules: Mapping[str, tuple[str, ...]]) -> Iterator[None]:
             module.names = ()
             if sys.modules.get(module.__name__) is module:
                 del sys.modules[module.__name__]
+
+
+@contextmanager
+def certificates_later() -> Iterator[None]:
+    """Load something that makes TLS contexts; they read the system's certificates when first used.
+
+    Reading them takes longer than loading all the rest of an HTTP client.
+    """
+    context: Any = ssl.SSLContext
+    context.set_default_verify_paths = _read_later
+    try:
+        yield
+    finally:
+        del context.set_default_verify_paths  # what it is derived from has the real one
+
+
+def _read_later(context: Any) -> None:
+    def use(name: str, *args: Any, **kwargs: Any) -> Any:
+        if "wrap_bio" in vars(context):
+            del context.wrap_bio, context.wrap_socket
+            context.set_default_verify_paths()
+        return getattr(context, name)(*args, **kwargs)
+
+    context.wrap_bio = partial(use, "wrap_bio")
+    context.wrap_socket = partial(use, "wrap_socket")
 
 
 class _Module(ModuleType):

@@ -11,10 +11,10 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 from skitter.engine.collecting import resting, spare_the_collector
-from skitter.engine.loading import load_scrapy, without
+from skitter.engine.loading import load_parts, without
 
 with resting():
-    load_scrapy()
+    load_parts()
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha1
 from importlib.resources import files
 
@@ -32,5 +32,6 @@ def script(name: str) -> Script:
     return Script(name, text, sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 
+@cache
 def _read(name: str) -> str:
     return (files("skitter.frontier") / "lua" / name).read_text(encoding="utf-8")

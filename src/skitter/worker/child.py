@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from skitter.engine.collecting import resting, spare_the_collector
-from skitter.engine.loading import load_scrapy
+from skitter.engine.loading import load_parts
 from skitter.errors import SkitterError
 from skitter.logs import setup_logs
 from skitter.worker.lifeline import heed_parents_death, watch_pipe
@@ -80,7 +80,7 @@ def run(orders: Orders, *, pulse: Pulse) -> None:
 
 def _load(orders: Orders) -> tuple[Any, Project]:
     # Scrapy and Twisted come in only here, and the reactor before the first spider.
-    load_scrapy()
+    load_parts()
     from skitter.worker.project import Project, load_settings  # noqa: PLC0415
 
     settings = load_settings()

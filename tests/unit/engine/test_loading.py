@@ -84,8 +84,8 @@ def test_a_module_that_is_not_wanted_cannot_be_had_for_a_while() -> None:
 def test_scrapy_is_loaded_without_what_the_engine_never_uses() -> None:
     code = """
 import sys
-from skitter.engine.loading import load_scrapy
-load_scrapy()
+from skitter.engine.loading import load_parts
+load_parts()
 print(*(name for name in ("cryptography", "OpenSSL.SSL", "requests", "twisted.internet.tcp",
     "twisted.internet.reactor", "filelock") if name in sys.modules))
 from scrapy.downloadermiddlewares.cookies import _split_domain
