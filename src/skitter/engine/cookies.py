@@ -71,7 +71,7 @@ class Cookies(CookiesMiddleware):
         """Set the Cookie header."""
         if request.meta.get("dont_merge_cookies", False):
             return
-        request.headers.pop("Cookie", None)
+        dict.pop(request.headers, b"Cookie", None)
         mark = self._mark()
         if not (mark or request._cookies or self._jars):  # noqa: SLF001 - most pages of most sites
             return

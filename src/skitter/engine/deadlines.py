@@ -83,7 +83,8 @@ class Deadlines:
 class Deadline:
     """One block's. ends_at: when it has to be over by the loop's clock, None if that is open."""
 
-    __slots__ = ("_all", "_cancelling", "_expired", "_left_s", "_task", "ends_at")
+    __slots__ = ("_all", "_cancelling", "_expired", "_left_s", "_loop", "_task", "ends_at")
+    _loop: asyncio.AbstractEventLoop
     _task: asyncio.Task[object]
     _cancelling: int
 
@@ -94,7 +95,8 @@ class Deadline:
         self.ends_at: float | None = None
 
     def __enter__(self) -> Self:
-        task = asyncio.current_task()
+        self._loop = asyncio.get_running_loop()
+        task = asyncio.current_task(self._loop)
         assert task is not None  # noqa: S101 - fetches run in tasks
         self._task, self._cancelling = task, task.cancelling()
         self._all.begun()
@@ -117,13 +119,13 @@ class Deadline:
     def halt(self) -> None:
         """The clock stands still."""
         if self.ends_at is not None:
-            self._left_s = max(LEAST_S, self.ends_at - asyncio.get_running_loop().time())
+            self._left_s = max(LEAST_S, self.ends_at - self._loop.time())
             self.ends_at = None
 
     def go_on(self) -> None:
         """It runs again, with as much time left as there was."""
         if self._left_s and self.ends_at is None and not self._expired:
-            self.ends_at = asyncio.get_running_loop().time() + self._left_s
+            self.ends_at = self._loop.time() + self._left_s
             self._all.note(self, self.ends_at)
 
     def expire(self) -> None:

@@ -8,6 +8,7 @@ scripts can read them without knowing the rest.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 import ormsgpack
@@ -28,17 +29,9 @@ _EXTRAS = (
     "cb_kwargs",
     "key",
 )
-_DEFAULTS: dict[str, Any] = {
-    "method": "GET",
-    "headers": {},
-    "body": b"",
-    "callback": "",
-    "errback": "",
-    "dont_filter": False,
-    "meta": {},
-    "cb_kwargs": {},
-    "key": "",
-}
+_DEFAULTS: tuple[Any, ...] = ("GET", {}, b"", "", "", False, {}, {}, "")
+_NUMBERS = [str(number) for number in range(len(_EXTRAS))]
+_values = attrgetter(*_EXTRAS)
 
 
 @dataclass(slots=True)
@@ -125,12 +118,8 @@ def unpack(entry: bytes, *, job: str, host: str, priority: int) -> Request:
 
 def _extras(request: Request) -> dict[str, Any]:
     """What differs from the defaults, by number; most requests have nothing but a callback."""
-    extras = {}
-    for number, name in enumerate(_EXTRAS):
-        value = getattr(request, name)
-        if value and value != _DEFAULTS[name]:
-            extras[str(number)] = value
-    return extras
+    given = zip(_NUMBERS, _values(request), _DEFAULTS, strict=True)
+    return {number: value for number, value, default in given if value and value != default}
 
 
 def _unserialisable(extras: dict[str, Any], error: Exception) -> str:
