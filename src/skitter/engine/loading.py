@@ -117,7 +117,7 @@ class _Module(ModuleType):
 
 
 class _Name:
-    """A class or function of a module, which is loaded at the first call."""
+    """A class or function of a module, which is loaded when it is used."""
 
     def __init__(self, module: str, name: str) -> None:
         self._module = module
@@ -128,6 +128,13 @@ class _Name:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _of(self._module, self._name)(*args, **kwargs)
+
+    def __instancecheck__(self, instance: object) -> bool:
+        return isinstance(instance, _of(self._module, self._name))
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A class is derived from it, and needs it at once."""
+        return (_of(self._module, self._name),)
 
     def __or__(self, other: object) -> Any:
         """In an annotation."""

@@ -26,16 +26,21 @@ from seldom import Thing
 def named(name: Thing | None): return Thing(name).name
 def kind(): return Thing.kind
 def number(): return seldom.NUMBER
+def is_thing(one): return isinstance(one, Thing)
 """
 HASTY = """
 import seldom
 NUMBER = seldom.NUMBER
 """
+HEIR = """
+from seldom import Thing
+class Heir(Thing): pass
+"""
 
 
 @pytest.fixture(autouse=True)
 def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, text in {"seldom": SELDOM, "user": USER, "hasty": HASTY}.items():
+    for name, text in {"seldom": SELDOM, "user": USER, "hasty": HASTY, "heir": HEIR}.items():
         (tmp_path / f"{name}.py").write_text(text)
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.syspath_prepend(tmp_path)
@@ -59,12 +64,21 @@ def test_whoever_imports_it_later_gets_the_module_itself() -> None:
     real = import_module("seldom")
     assert isinstance(real.Thing("x"), real.Thing)
     assert user.number() == real.NUMBER
+    assert user.is_thing(real.Thing("x"))
+    assert not user.is_thing("x")
 
 
 def test_what_is_used_at_once_is_loaded_at_once() -> None:
     with postponed({"seldom": ()}):
         assert import_module("hasty").NUMBER == 7
     assert sys.modules["seldom"].NUMBER == 7
+
+
+def test_a_class_can_be_derived_from_what_is_postponed() -> None:
+    with postponed({"seldom": ("Thing",)}):
+        heir = import_module("heir").Heir("x")
+    assert (heir.name, heir.kind) == ("x", "real")
+    assert isinstance(heir, import_module("seldom").Thing)
 
 
 def test_what_is_loaded_already_stays() -> None:
