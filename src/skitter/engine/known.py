@@ -23,13 +23,16 @@ KEPT_S = 60.0
 
 
 class KnownLinks:
-    """Two generations: the older one is forgotten when the younger is full or a minute old."""
+    """Two generations: the older one is forgotten when the younger is full or a minute old.
+
+    While epoch is the same object, nothing is forgotten.
+    """
 
     def __init__(self) -> None:
         self.met = 0
+        self.epoch = object()
         self._young: defaultdict[str, set[str]] = defaultdict(set)
         self._old = self._young.copy()
-        self._texts: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         self._added = 0
         self._born_at = time.monotonic()
         self._settled: deque[Page] = deque()
@@ -76,12 +79,8 @@ class KnownLinks:
         """Whether a plain link would change nothing."""
         return url in self._young.get(job, ()) or url in self._old.get(job, ())
 
-    def texts(self, job: str, origin: str) -> set[str]:
-        """Known links as they stand in the pages of an origin; to be added to by who finds one."""
-        return self._texts[job, origin]
-
     def _turn(self) -> None:
         """The younger ones are the older ones now."""
         self._old, self._young = self._young, defaultdict(set)
         self._added, self._born_at = 0, time.monotonic()
-        self._texts.clear()
+        self.epoch = object()

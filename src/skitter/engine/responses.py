@@ -66,13 +66,22 @@ class Joined(dict[str, str]):
 
     def __init__(self, origin: str) -> None:
         super().__init__()
-        self.origin = origin
+        self._origin = origin
+        self._known: set[str] = set()
+        self._known_to: tuple[object, str] = (None, "")
 
     def __missing__(self, url: str) -> str:
         if len(self) >= MOST_LINKS_KEPT:
             self.clear()
-        joined = self[url] = self.origin + url if self.origin and _is_rooted(url) else ""
+            self._known.clear()
+        joined = self[url] = self._origin + url if self._origin and _is_rooted(url) else ""
         return joined
+
+    def known(self, links: KnownLinks, job: str) -> set[str]:
+        """Those that a job knows, as they are written; to be added to by whoever finds one."""
+        if self._known_to != (links.epoch, job):
+            self._known, self._known_to = set(), (links.epoch, job)
+        return self._known
 
 
 _joined_of = lru_cache(maxsize=8)(Joined)
@@ -112,14 +121,14 @@ class Following:
         They are known by the text of the page: each look at another string may be one at memory
         that is far away, which is what this takes its time for.
         """
-        before, urls, texts = self.at, self.urls, known.texts(job, self._joined.origin)
+        before, urls, written = self.at, self.urls, self._joined.known(known, job)
         with suppress(TypeError):  # something that is no link: whoever follows it says so
             while True:
-                self.at += len([*takewhile(texts.__contains__, urls[self.at :])])
+                self.at += len([*takewhile(written.__contains__, urls[self.at :])])
                 url = urls[self.at] if self.at < len(urls) else None
                 if type(url) is not str or not known.has_url(job, self._joined[url]):
                     break
-                texts.add(url)
+                written.add(url)
         return self.at - before
 
 

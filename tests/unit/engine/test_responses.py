@@ -267,6 +267,16 @@ def test_known_links_are_passed_over_up_to_the_next_that_is_not(times: int) -> N
             next(giving)
 
 
+def test_what_was_forgotten_is_followed_again() -> None:
+    known = known_links(["http://h0.lab/1"])
+    for servers_met, passed in ((0, 1), (1, 0), (1, 0)):
+        known.harvest(servers_met)
+        _, ours = both("http://h0.lab/", PAGE)
+        ours.follow_all(["/1"])
+        assert ours.following
+        assert ours.following.pass_over(known, "job") == passed
+
+
 def test_all_may_be_known() -> None:
     _, ours = both("http://h0.lab/", PAGE)
     giving = ours.follow_all(["/1"] * 3)
