@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from skitter.engine.known import KnownLinks
 
 _SEGMENTS = r"(?:/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)*/?(?:\?[A-Za-z0-9_.~=&-]+)?"
+_ORIGIN = r"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::\d{1,5})?"
 _is_rooted = re.compile(rf"(?=/){_SEGMENTS}").fullmatch
-_ABSOLUTE = re.compile(rf"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::\d{{1,5}})?(?=/){_SEGMENTS}")
-_is_absolute = _ABSOLUTE.fullmatch
-_is_origin = re.compile(r"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::\d{1,5})?").fullmatch
+_is_origin = re.compile(_ORIGIN).fullmatch
+_is_absolute = re.compile(rf"{_ORIGIN}(?=/){_SEGMENTS}").fullmatch
 _has_base = re.compile(rb"<base").search  # faster than a search without a pattern
 # A base and a refresh stand in the first 4096 characters, of at most four bytes each.
 _HEAD_CHARS = 4096
-MOST_LINKS_KEPT = 8_000
+MOST_LINKS_KEPT = 30_000
 _SAMPLE = "/Az09-_.~?=&"
 
 
@@ -67,24 +67,44 @@ class Joined(dict[str, str]):
     def __init__(self, origin: str) -> None:
         super().__init__()
         self._origin = origin
-        self._known: set[str] = set()
+        self._known: set[str] | None = None
         self._known_to: tuple[object, str] = (None, "")
 
     def __missing__(self, url: str) -> str:
-        if len(self) >= MOST_LINKS_KEPT:
-            self.clear()
-            self._known.clear()
+        _joined_of.count()
         joined = self[url] = self._origin + url if self._origin and _is_rooted(url) else ""
         return joined
 
     def known(self, links: KnownLinks, job: str) -> set[str]:
         """Those that a job knows, as they are written; to be added to by whoever finds one."""
-        if self._known_to != (links.epoch, job):
+        if self._known is None or self._known_to != (links.epoch, job):
             self._known, self._known_to = set(), (links.epoch, job)
         return self._known
 
 
-_joined_of = lru_cache(maxsize=8)(Joined)
+class _AllJoined:
+    """The links of all origins, up to a number; when it is reached, all are forgotten."""
+
+    def __init__(self) -> None:
+        self._origins: dict[str, Joined] = {}
+        self._links = 0
+
+    def __call__(self, origin: str) -> Joined:
+        found = self._origins.get(origin)
+        if found is None:
+            found = self._origins[origin] = Joined(origin)
+            self.count()
+        return found
+
+    def count(self) -> None:
+        """One more."""
+        self._links += 1
+        if self._links > MOST_LINKS_KEPT:
+            self._links = 0
+            self._origins.clear()
+
+
+_joined_of = _AllJoined()
 
 
 @lru_cache(maxsize=256)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
 
@@ -13,6 +14,7 @@ from lxml import etree  # type: ignore[import-untyped]
 from scrapy import Request
 
 from skitter import frontier
+from skitter.engine import responses
 from skitter.engine.known import KnownLinks
 from skitter.engine.responses import HtmlResponse, headers_of, kind_of
 
@@ -285,6 +287,18 @@ def test_all_may_be_known() -> None:
     assert following.pass_over(known_links(["http://h0.lab/1"]), "job") == 3
     assert [*giving] == []
     assert ours.following is None
+
+
+def test_joined_links_are_forgotten_when_they_have_become_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(responses, "MOST_LINKS_KEPT", 20)
+    for number in range(50):
+        _, ours = both(f"http://h{number}.lab/", PAGE)
+        assert len([*ours.follow_all(["/a", "/b", "/c"])]) == 3
+    del ours
+    kept = [one for one in gc.get_objects() if isinstance(one, responses.Joined)]
+    assert sum(map(len, kept)) <= 20
 
 
 def known_links(urls: Iterable[str]) -> KnownLinks:
