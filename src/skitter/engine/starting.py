@@ -19,7 +19,7 @@ from skitter.errors import SkitterError
 from skitter.logs import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from skitter.engine.crawl import Crawl
 
@@ -27,9 +27,10 @@ log = get_logger(__name__)
 
 
 class Starter:
-    """Runs `start()` for each job whose start request was leased."""
+    """Runs `start()` for each job whose start request was leased. before: awaited for each job."""
 
     def __init__(self, crawl: Crawl, *, settle: Callable[[Visit], None]) -> None:
+        self.before: Callable[[str], Awaitable[None]] | None = None
         self._crawl = crawl
         self._settle = settle
         self._running: dict[asyncio.Task[None], Visit] = {}
@@ -71,6 +72,8 @@ class Starter:
     async def _consume(self, visit: Visit) -> None:
         engine: Any = self._crawl.crawler.engine
         intake = self._crawl.process.intake
+        if self.before:
+            await self.before(visit.job)
         outputs = await engine.scraper.spidermw.process_start()
         async for output in outputs:
             if isinstance(output, ScrapyRequest):

@@ -221,8 +221,15 @@ async def test_a_lane_that_waits_for_start_urls_stays_open(
     worker = crew.start(lab=lab, worker__lane_idle_s="1")
     await crew.submit("j", "fed", args={"redis_key": key})
     wait_until(lambda: "reading start URLs" in worker.log(), timeout_s=40, what="it waits")
+    await wait_until_async(lambda: nothing_left(crew, "j"), what="its start is over")
+    assert await crew.frontier.jobs.holds("j"), "it might end now"
     long_after = time.monotonic() + 4
     wait_until(lambda: time.monotonic() > long_after, what="the lane was idle for long")
     await crew.frontier.shards.command("RPUSH", key, lab.url(0))
     await wait_until_async(lambda: crew.items("j"), timeout_s=20, what="the page is there")
     assert "lane closed" not in worker.log()
+
+
+async def nothing_left(crew: Crew, job: str) -> bool:
+    stats = await crew.frontier.stats.job(job)
+    return stats.done > 0 and not stats.pending

@@ -58,6 +58,11 @@ class Feeder:
         """Whether more may come."""
         return self._task is not None and not self._task.done()
 
+    async def hold(self, job: str) -> None:
+        """Hold a job before its start is over, for there may be nothing else in it."""
+        self._job = self._job or job
+        await Hold(self._crawl.process.frontier, "start urls").keep(job)
+
     def begin(self) -> None:
         """Feed in a task of its own."""
         log.info("reading start URLs", key=self._source.key, batch_size=self._batch_size)

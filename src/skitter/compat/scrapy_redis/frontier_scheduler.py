@@ -66,4 +66,5 @@ class Scheduler(FrontierScheduler):
             max_idle_s=spider.max_idle_time,
         )
         spider.feeder = feeder
+        self._starter.before = feeder.hold
         return feeder
