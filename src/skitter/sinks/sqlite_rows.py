@@ -99,6 +99,7 @@ _UPSERT = """
 """
 _ROW = f"({', '.join('?' * len(Row._fields))})"
 _MOST_ROWS = 64
+_SHORT_CHARS = 8192
 
 # Read in pages, each a short transaction: a long one would keep the log from being put away.
 # A statement for each set of filters, since the planner would use no index for an optional one.
@@ -129,11 +130,15 @@ StoredRow = tuple[Any, ...]
 
 
 def upsert(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
-    """Write rows, many with each statement: around each one Python hands its lock to and fro."""
-    done = 0
+    """Write rows, many with each statement: around each one Python hands its lock to and fro.
+
+    A statement that is kept for the next time keeps its last values too: long ones go one by one.
+    """
+    done, long = 0, max((len(row.data) + len(row.attrs) for row in rows), default=0)
+    most = _MOST_ROWS if long <= _SHORT_CHARS else 1
     while left := len(rows) - done:
         # Few sizes, each a power of two, so that SQLite's statements are prepared once.
-        count = min(_MOST_ROWS, 1 << left.bit_length() - 1)
+        count = min(most, 1 << left.bit_length() - 1)
         connection.execute(_statement(count), [*chain.from_iterable(rows[done : done + count])])
         done += count
 

@@ -40,6 +40,19 @@ async def test_puts_at_the_same_time_share_transactions(path: Path) -> None:
     assert sink.commits < 50
 
 
+@pytest.mark.parametrize("text", ["short", "long " * 5_000], ids=["short", "long"])
+async def test_a_put_of_any_size_is_stored_in_its_order(path: Path, text: str) -> None:
+    sink = SqliteSink(path)
+    await sink.open()
+    expected = []
+    for size in (1, 2, 3, 63, 64, 65, 200):
+        names = [f"{size}-{n}" for n in range(size)]
+        await sink.put([make_item(name, text=text) for name in [*names, names[0]]])
+        expected += names
+    await sink.close()
+    assert ids(str(path)) == expected
+
+
 async def test_the_table_can_be_queried(path: Path) -> None:
     sink = SqliteSink(path)
     await sink.open()
