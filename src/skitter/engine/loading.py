@@ -92,9 +92,9 @@ def certificates_later() -> Iterator[None]:
 
 def _read_later(context: Any) -> None:
     def use(name: str, *args: Any, **kwargs: Any) -> Any:
-        if "wrap_bio" in vars(context):
-            del context.wrap_bio, context.wrap_socket
-            context.set_default_verify_paths()
+        context.set_default_verify_paths()  # twice, by two threads, is the same as once
+        vars(context).pop("wrap_bio", None)
+        vars(context).pop("wrap_socket", None)
         return getattr(context, name)(*args, **kwargs)
 
     context.wrap_bio = partial(use, "wrap_bio")

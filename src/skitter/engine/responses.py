@@ -67,7 +67,7 @@ class Joined(dict[str, str]):
     def __init__(self, origin: str) -> None:
         super().__init__()
         self._origin = origin
-        self._known: set[str] | None = None
+        self._known: set[str]
         self._known_to: tuple[object, str] = (None, "")
 
     def __missing__(self, url: str) -> str:
@@ -77,7 +77,7 @@ class Joined(dict[str, str]):
 
     def known(self, links: KnownLinks, job: str) -> set[str]:
         """Those that a job knows, as they are written; to be added to by whoever finds one."""
-        if self._known is None or self._known_to != (links.epoch, job):
+        if self._known_to != (links.epoch, job):
             self._known, self._known_to = set(), (links.epoch, job)
         return self._known
 
@@ -239,7 +239,7 @@ class HtmlResponse(scrapy.http.HtmlResponse):
         found = self.css(css) if css else self.xpath(xpath) if xpath else urls
         if isinstance(found, parsel.SelectorList):
             return _hrefs(found)
-        return found if type(found) is list else None
+        return found if isinstance(found, list) else None
 
     def _follow_plainly(self, urls: Iterable[Any], callback: Any) -> Iterator[ScrapyRequest]:
         origin, encoding, _ = self._known_base()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from redis.exceptions import RedisError
 
-from skitter.compat.scrapy_redis.holding import Hold
+from skitter.compat.scrapy_redis.holding import START_URLS, Hold
 from skitter.compat.scrapy_redis.messages import requests_of
 from skitter.engine.joining import find_live
 from skitter.errors import BadRequest, BadStartMessage, FrontierError, UnstorableRequest
@@ -45,7 +45,7 @@ class Feeder:
         self._source = source
         self._batch_size = batch_size
         self._max_idle_s = max_idle_s
-        self._hold = Hold(crawl.process.frontier, "start urls")
+        self._hold = Hold(crawl.process.frontier, START_URLS)
         self._spider: Any = crawl.crawler.spider
         self._job = crawl.job
         self._stopping = asyncio.Event()
@@ -61,7 +61,7 @@ class Feeder:
     async def hold(self, job: str) -> None:
         """Hold a job before its start is over, for there may be nothing else in it."""
         self._job = self._job or job
-        await Hold(self._crawl.process.frontier, "start urls").keep(job)
+        await Hold(self._crawl.process.frontier, START_URLS).keep(job)
 
     def begin(self) -> None:
         """Feed in a task of its own."""

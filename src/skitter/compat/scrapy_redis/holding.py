@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 HOLD_MS = 15_000
+START_URLS = "start urls"
+"""The hold of a spider that waits for them."""
 LOOK_S = 0.5
 
 

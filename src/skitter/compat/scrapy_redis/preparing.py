@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from skitter.compat.scrapy_redis.connection import async_from_settings
-from skitter.compat.scrapy_redis.holding import Hold
+from skitter.compat.scrapy_redis.holding import START_URLS, Hold
 from skitter.compat.scrapy_redis.leftovers import check_leftovers
 from skitter.engine.joining import find_live
 
@@ -79,4 +79,4 @@ class Preparation:
         frontier = self._crawl.process.frontier
         found = await find_live(frontier, self._crawl.lane)
         if found:
-            await Hold(frontier, "start urls").keep(found.job.id)
+            await Hold(frontier, START_URLS).keep(found.job.id)
