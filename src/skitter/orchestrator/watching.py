@@ -103,8 +103,11 @@ class Watcher:
         if record.state != "running":
             return False
         waiting = await self._pressure.waiting([job.lane])
-        soon = waiting.next_ms is not None and waiting.next_ms <= SOON_MS
-        return soon or self._depths[job.id].leased > 0
+        if waiting.next_ms is not None and waiting.next_ms <= SOON_MS:
+            return True
+        # Its hosts may have been leased since the depths were read: then they do not wait.
+        [depth] = (await self._pressure.depths([job])).values()
+        return depth.leased > 0
 
     async def _quality_failed(self, rule: Rule) -> dict[str, float]:
         since = self._clock() - rule.window_s

@@ -24,9 +24,10 @@ from tests.integration.worker.crew import Crew
 from tests.wait import wait_until_async
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
+    from skitter.frontier.pressure import Waiting
     from skitter.lab import LabProcess
     from skitter.lab.pytest_plugin import StartLabProcess
     from skitter.orchestrator.duty import Lead
@@ -39,7 +40,7 @@ SECRET = "a secret of the test"
 BROKEN = WebSpec(hosts=4, pages=10, faults=(Fault("500", 1.0, attempts=0),))
 RULES = """
 backlog: {above: 30, for_s: 0}
-no-progress: {above: 1}
+no-progress: {above: 3}
 worker-lost: {window_s: 5}
 error-rate: {for_s: 0, least: 5, window_s: 6}
 host-failing: {for_s: 0, least: 3, window_s: 6}
@@ -155,6 +156,32 @@ async def test_backlog_and_no_progress_without_workers(
     assert len(await services.alerts.events()) == 4
 
 
+async def test_work_that_is_taken_is_no_progress_yet(
+    services: Services,
+    alerter: Alerter,
+    ear: Ear,
+    lab_process: StartLabProcess,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Between two questions of one look a worker takes all: nothing waits, and nothing is done."""
+    lab = lab_process(WebSpec(hosts=4, pages=10))
+    await submit(services, "j", lab, pages=4)
+    await until(alerter, ear, "no-progress", "fired")
+    pressure = alerter._watcher._pressure
+    waiting, leases = pressure.waiting, []
+
+    async def taken_before(lanes: Sequence[str]) -> Waiting:
+        leases.extend((await services.frontier.lease(lanes, count=10)).leases)
+        return await waiting(lanes)
+
+    monkeypatch.setattr(pressure, "waiting", taken_before)
+    await alerter.tend()
+    assert len(leases) == 4
+    assert ear.said("no-progress") == ["fired"]
+    await services.frontier.settle([Settlement(lease) for lease in leases])
+    await until(alerter, ear, "no-progress", "fired", "cleared")
+
+
 async def test_a_paused_job_and_one_that_waits_are_no_lack_of_progress(
     services: Services, alerter: Alerter, ear: Ear, lab_process: StartLabProcess
 ) -> None:
@@ -171,7 +198,7 @@ async def test_a_paused_job_and_one_that_waits_are_no_lack_of_progress(
         nonlocal rounds
         await alerter.tend()
         rounds += 1
-        return rounds > 20 and alerter._watcher.counting.still_s("job settled j") > 2
+        return rounds > 20 and alerter._watcher.counting.still_s("job settled j") > 4
 
     await wait_until_async(watched, timeout_s=60)
     assert ear.said("no-progress") == []
