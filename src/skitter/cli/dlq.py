@@ -10,11 +10,11 @@ import typer
 from rich.console import Console
 
 from skitter.cli.asking import ask, tell_json
-from skitter.cli.dlq_view import group_table, grouped, letter_table, letter_values, letters_table
+from skitter.cli.dlq_view import Groups, group_table, letter_table, letter_values, letters_table
 from skitter.cli.options import Json, Sets
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
     from skitter.frontier import Frontier, Request
     from skitter.frontier.dead import DeadLetter, LetterPage
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Dead letters: requests that were given up.", no_args_is_help=True)
 
-MOST = 100_000
+TOLD_EACH = 10_000
 Ids = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Which ones.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="Which one; `skitter dlq list` has them.")]
 JobName = Annotated[str, typer.Option("--job", help="Only this job's.")]
@@ -31,7 +31,9 @@ Reason = Annotated[str, typer.Option("--reason", help="Only those of this reason
 HostName = Annotated[str, typer.Option("--host", help="Only this host's.")]
 All = Annotated[bool, typer.Option("--all", help="All there are, of every job and host.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=MOST)]
+Limit = Annotated[
+    int | None, typer.Option("--limit", "-n", min=1, help="No more than so many, the newest.")
+]
 
 
 @dataclass(frozen=True)
@@ -42,15 +44,24 @@ class Selection:
     job: str = ""
     reason: str = ""
     host: str = ""
-    limit: int = MOST
+    limit: int | None = None
 
-    async def find(self, frontier: Frontier) -> list[DeadLetter]:
-        """The newest first."""
+    async def parts(self, frontier: Frontier) -> AsyncGenerator[list[DeadLetter], None]:
+        """The newest first, some at a time."""
         if self.ids:
-            return await frontier.dead.named(self.ids)
-        return await frontier.dead.find(
+            yield await frontier.dead.named(self.ids)
+            return
+        async for part in frontier.dead.parts(
             job=self.job, reason=self.reason, host=self.host, limit=self.limit
-        )
+        ):
+            yield part
+
+    async def groups(self, frontier: Frontier) -> Groups:
+        """How many there are of each host and reason."""
+        groups = Groups()
+        async for part in self.parts(frontier):
+            groups.add(part)
+        return groups
 
     def check(self, everything: bool) -> None:
         """Nothing is done to all there are because an option was forgotten."""
@@ -104,8 +115,7 @@ def group(
 
     Example: skitter dlq group --job books
     """
-    letters = ask(sets, Selection(job=job, reason=reason, host=host).find)
-    found = grouped(letters)
+    found = ask(sets, Selection(job=job, reason=reason, host=host).groups).values()
     if as_json:
         tell_json(found)
     elif found:
@@ -134,7 +144,7 @@ def replay(
     job: JobName = "",
     reason: Reason = "",
     host: HostName = "",
-    limit: Limit = MOST,
+    limit: Limit = None,
     everything: All = False,
     dry_run: DryRun = False,
     sets: Sets = None,
@@ -200,7 +210,7 @@ def discard(
     job: JobName = "",
     reason: Reason = "",
     host: HostName = "",
-    limit: Limit = MOST,
+    limit: Limit = None,
     everything: All = False,
     dry_run: DryRun = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
@@ -214,7 +224,7 @@ def discard(
     chosen = Selection(tuple(ids or ()), job, reason, host, limit)
     chosen.check(everything)
     if not (dry_run or yes):
-        _confirm(len(ask(sets, chosen.find)))
+        _confirm(ask(sets, chosen.groups).letters)
 
     async def act(frontier: Frontier, letters: Sequence[DeadLetter]) -> list[bool]:
         return await frontier.dead.discard(letters)
@@ -233,28 +243,36 @@ def _act(
 ) -> None:
     """Do it to all that is chosen, unless it is a dry run, and tell what came of it."""
 
-    async def question(frontier: Frontier) -> tuple[list[DeadLetter], int]:
-        letters = await chosen.find(frontier)
-        acted = [] if dry_run else await act(frontier, letters)
-        return letters, sum(acted)
+    async def question(frontier: Frontier) -> tuple[Groups, int]:
+        groups, number = Groups(), 0
+        async for part in chosen.parts(frontier):
+            groups.add(part)
+            number += 0 if dry_run else sum(await act(frontier, part))
+            if part and groups.letters % TOLD_EACH == 0:
+                typer.echo(f"{groups.letters:,} so far", err=True)
+        return groups, number
 
-    letters, number = ask(sets, question)
-    groups = grouped(letters)
+    groups, number = ask(sets, question)
+    found = groups.letters
     if as_json:
-        tell_json({"chosen": len(letters), done: number, "dry_run": dry_run, "groups": groups})
-    elif groups:
-        Console().print(group_table(groups))
-    if not as_json:
+        told = {"chosen": found, done: number, "dry_run": dry_run, "groups": groups.values()}
+        tell_json(told)
+    else:
+        if found:
+            Console().print(group_table(groups.values()))
         what = f"would be {done}" if dry_run else done
-        typer.echo(f"{len(letters) if dry_run else number:,} of {len(letters):,} {what}")
-    if not dry_run and number < len(letters):
+        typer.echo(f"{found if dry_run else number:,} of {found:,} {what}")
+    if not dry_run and number < found:
         typer.echo("the others are gone, or their job has ended: skitter jobs retry JOB", err=True)
-    if not letters or (number == 0 and not dry_run):
+    if not found or (number == 0 and not dry_run):
         raise typer.Exit(1)
 
 
 def _one(letter_id: str, sets: list[str] | None) -> DeadLetter:
-    found = ask(sets, Selection((letter_id,)).find)
+    async def question(frontier: Frontier) -> list[DeadLetter]:
+        return await frontier.dead.named([letter_id])
+
+    found = ask(sets, question)
     if not found:
         typer.echo(f"Error: there is no dead letter {letter_id}", err=True)
         raise typer.Exit(1)

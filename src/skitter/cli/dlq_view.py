@@ -27,22 +27,32 @@ def letter_values(letter: DeadLetter) -> dict[str, Any]:
     return values | {"at": moment(letter.at_ms), "request": request}
 
 
-def grouped(letters: Sequence[DeadLetter]) -> list[dict[str, Any]]:
-    """How many of each host and reason, the most first, with the newest error of each."""
-    groups: dict[tuple[str, str], dict[str, Any]] = {}
-    for letter in letters:  # the newest first
-        found = groups.setdefault(
-            (letter.host, letter.reason),
-            {
-                "host": letter.host,
-                "reason": letter.reason,
-                "count": 0,
-                "last": moment(letter.at_ms),
-                "error": letter.error,
-            },
-        )
-        found["count"] += 1
-    return sorted(groups.values(), key=lambda entry: -int(entry["count"]))
+class Groups:
+    """How many of each host and reason, with the newest error of each. The newest come first."""
+
+    def __init__(self) -> None:
+        self.letters = 0
+        self._groups: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def add(self, letters: Sequence[DeadLetter]) -> None:
+        """Count some more."""
+        self.letters += len(letters)
+        for letter in letters:
+            found = self._groups.setdefault(
+                (letter.host, letter.reason),
+                {
+                    "host": letter.host,
+                    "reason": letter.reason,
+                    "count": 0,
+                    "last": moment(letter.at_ms),
+                    "error": letter.error,
+                },
+            )
+            found["count"] += 1
+
+    def values(self) -> list[dict[str, Any]]:
+        """The most first."""
+        return sorted(self._groups.values(), key=lambda entry: -int(entry["count"]))
 
 
 def letters_table(letters: Sequence[DeadLetter]) -> Table:

@@ -71,14 +71,26 @@ class DeadLetters:
         self, *, job: str = "", reason: str = "", host: str = "", limit: int = 100
     ) -> list[DeadLetter]:
         """The newest first, of a job, a reason or a host if told."""
-        found: list[DeadLetter] = []
+        found = self.parts(job=job, reason=reason, host=host, limit=limit)
+        return [letter async for part in found for letter in part]
+
+    async def parts(
+        self, *, job: str = "", reason: str = "", host: str = "", limit: int | None = None
+    ) -> AsyncGenerator[list[DeadLetter], None]:
+        """The same, some at a time: what was given may be replayed or discarded meanwhile."""
+        part: list[DeadLetter] = []
+        given = 0
         async with aclosing(self.walk(job)) as letters:
             async for letter in letters:
                 if letter.fits(reason, host):
-                    found.append(letter)
-                if len(found) >= limit:
+                    part.append(letter)
+                if limit is not None and given + len(part) >= limit:
                     break
-        return found
+                if len(part) == PAGE:
+                    yield part
+                    given, part = given + PAGE, []
+        if part:
+            yield part
 
     async def page(
         self,

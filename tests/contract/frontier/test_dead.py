@@ -144,6 +144,20 @@ async def test_more_than_a_page_of_letters_is_walked(crawl: Crawl) -> None:
     assert (await crawl.frontier.stats.job("j")).queued == 480
 
 
+async def test_letters_are_discarded_part_by_part_as_they_are_found(crawl: Crawl) -> None:
+    await crawl.job(held=True)
+    await bury_many(crawl, 450)
+    some = [part async for part in crawl.frontier.dead.parts(job="j", limit=250)]
+    assert sum(map(len, some)) == 250
+    found = set()
+    async for part in crawl.frontier.dead.parts(job="j"):
+        assert len(part) <= 200
+        found |= {letter.id for letter in part}
+        assert all(await crawl.frontier.dead.discard(part))
+    assert len(found) == 450
+    assert await crawl.frontier.dead.find() == []
+
+
 async def bury_many(crawl: Crawl, number: int) -> None:
     """At many hosts, some at the same time and some later."""
     for first in range(0, number, 30):
