@@ -15,7 +15,7 @@ T = TypeVar("T")
 PAUSE_S = 0.01
 
 
-def wait_until(condition: Callable[[], T | None], *, timeout_s: float = 10.0, what: str = "") -> T:
+def wait_until(condition: Callable[[], T | None], *, timeout_s: float = 30.0, what: str = "") -> T:
     """The first true value of the condition; a test failure when it does not come in time."""
     deadline = time.monotonic() + timeout_s
     while not (value := condition()):
@@ -27,18 +27,18 @@ def wait_until(condition: Callable[[], T | None], *, timeout_s: float = 10.0, wh
 
 @overload
 async def wait_until_async(
-    condition: Callable[[], Awaitable[T | None]], *, timeout_s: float = 10.0, what: str = ""
+    condition: Callable[[], Awaitable[T | None]], *, timeout_s: float = 30.0, what: str = ""
 ) -> T: ...
 
 
 @overload
 async def wait_until_async(
-    condition: Callable[[], T | None], *, timeout_s: float = 10.0, what: str = ""
+    condition: Callable[[], T | None], *, timeout_s: float = 30.0, what: str = ""
 ) -> T: ...
 
 
 async def wait_until_async(
-    condition: Callable[[], Any], *, timeout_s: float = 10.0, what: str = ""
+    condition: Callable[[], Any], *, timeout_s: float = 30.0, what: str = ""
 ) -> Any:
     """The same in an event loop; the condition may be a plain or an async function."""
     deadline = time.monotonic() + timeout_s

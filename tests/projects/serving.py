@@ -55,7 +55,7 @@ class SiteProcess:
         return paths
 
     def _ask(self, path: str, *, method: str = "GET") -> bytes:
-        with _OPENER.open(Request(f"{self.url}/{path}", method=method), timeout=10) as reply:
+        with _OPENER.open(Request(f"{self.url}/{path}", method=method), timeout=30) as reply:
             content: bytes = reply.read()
         return content
 
@@ -66,7 +66,7 @@ class SiteProcess:
         trace: TracebackType | None,
     ) -> None:
         if self._process is not None:
-            self._process.communicate(timeout=10)
+            self._process.communicate(timeout=30)
 
 
 class CrawlProcess:
@@ -113,7 +113,7 @@ class CrawlProcess:
 
     def kill(self) -> None:
         self._process.kill()
-        self._process.wait(timeout=20)
+        self._process.wait(timeout=30)
 
     def tail(self) -> str:
         return self.log.read_text(errors="replace")[-8000:]

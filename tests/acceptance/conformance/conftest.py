@@ -50,7 +50,7 @@ class Site:
 
     def asked(self) -> list[dict[str, Any]]:
         """What was asked since the last time."""
-        with _OPENER.open(f"http://127.0.0.1:{self.port}/asked", timeout=10) as reply:
+        with _OPENER.open(f"http://127.0.0.1:{self.port}/asked", timeout=30) as reply:
             said: list[dict[str, Any]] = json.load(reply)
         return said
 

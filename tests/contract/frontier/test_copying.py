@@ -91,4 +91,4 @@ async def test_a_copy_that_takes_too_long_is_given_up_and_writes_go_on(crawl: Cr
     await crawl.add("https://www.site0.com/")
     with pytest.raises(PauseTooShort):
         await Copying(crawl.frontier).copy(lambda _: None, longest_s=0)
-    await asyncio.wait_for(crawl.add("https://www.site1.com/"), 3)
+    await asyncio.wait_for(crawl.add("https://www.site1.com/"), 30)

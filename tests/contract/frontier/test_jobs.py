@@ -208,7 +208,7 @@ async def test_a_completer_that_died_half_way_does_not_close_a_job_for_good(craw
     await crawl.tend(times=2)
     assert not await completer.complete("j")
     await crawl.frontier.jobs.tell("j")
-    assert (await asyncio.wait_for(adding, 5)).new == 1
+    assert (await asyncio.wait_for(adding, 30)).new == 1
 
 
 async def test_completion_races_with_additions_and_loses_nothing(crawl: Crawl) -> None:

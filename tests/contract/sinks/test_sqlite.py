@@ -94,7 +94,7 @@ async def test_a_lock_that_is_let_go_in_time_is_waited_for(path: Path) -> None:
         done, _ = await asyncio.wait([put], timeout=0.05)
         assert not done
         other.execute("ROLLBACK")
-        await asyncio.wait_for(put, 10)
+        await asyncio.wait_for(put, 30)
     await sink.close()
 
 

@@ -151,7 +151,7 @@ async def test_a_request_that_takes_too_long_is_given_up(
         head = f"POST /api/v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n"
         writer.write(f"{head}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n".encode())
         await writer.drain()
-        line = await asyncio.wait_for(reader.readline(), 10)
+        line = await asyncio.wait_for(reader.readline(), 30)
         assert line.startswith(b"HTTP/1.1 503")
         writer.close()
 
@@ -178,7 +178,7 @@ async def test_it_listens_beyond_this_machine_only_with_a_key(
     task = asyncio.create_task(
         serve(services, host="0.0.0.0", port=0, on_ready=lambda _: ready.set())
     )
-    await asyncio.wait_for(ready.wait(), 10)
+    await asyncio.wait_for(ready.wait(), 30)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert settings.api.host == "127.0.0.1"

@@ -122,7 +122,7 @@ async def test_a_quiet_stream_says_that_it_lives(
     async with (
         aiohttp.ClientSession(place.url, headers=headers) as session,
         session.get("/api/v1/events") as response,
-        asyncio.timeout(10),
+        asyncio.timeout(30),
     ):
         assert response.content_type == "text/event-stream"
         lines: list[bytes] = []

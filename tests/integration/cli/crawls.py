@@ -81,7 +81,7 @@ class Crawls:
         for pid in mine:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        process.wait(10)
+        process.wait(30)
         wait_until(lambda: not self._of_folder(), what="all are dead")
         return len(mine)
 
@@ -89,7 +89,7 @@ class Crawls:
         for process in self._begun:
             if process.poll() is None:
                 process.kill()
-                process.wait(10)
+                process.wait(30)
         for pid in self._of_folder():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -191,7 +191,7 @@ def test_standard_input_is_pushed_as_it_comes_and_ctrl_c_ends_with_the_counts(
         wait_until(lambda: pushes.waiting() == 2, what="the second URL")
         assert [name.partition(":")[0] for name in _holds(pushes)] == ["push"]
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=30)
     counts = json.loads(out)
     assert process.returncode == 130
     assert (counts["new"], counts["refused"], counts["interrupted"]) == (2, 1, True)
@@ -217,7 +217,7 @@ def test_a_job_that_ends_meanwhile_ends_the_push_with_the_counts(pushes: Pushes)
 
         pushes.ask(stop)
         print("https://a.example/2", file=process.stdin, flush=True)
-        process.wait(20)
+        process.wait(30)
         out, err = process.communicate()
     assert process.returncode == 1
     assert json.loads(out)["reasons"][0]["reason"] == "job ended"

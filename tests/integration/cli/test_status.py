@@ -88,7 +88,7 @@ def test_watching_prints_lines_where_there_is_no_terminal(
         try:
             wait_until(lambda out=out: out.read_text().count("\n") >= 2, timeout_s=30)  # type: ignore[misc]
             process.send_signal(signal.SIGINT)
-            assert process.wait(20) == 0
+            assert process.wait(30) == 0
         finally:
             process.kill()
         first = out.read_text().splitlines()[0]
@@ -119,7 +119,7 @@ def test_a_terminal_is_drawn_on(commands: Commands, colour: bool) -> None:
     try:
         wait_until(drawn, timeout_s=60, what="the worker is on the screen")
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        assert process.wait(30) == 0
     finally:
         process.kill()
         os.close(theirs)

@@ -77,7 +77,7 @@ async def opened(name: str) -> AsyncIterator[tuple[Site, Any]]:
     finally:
         await fetcher.close()
         server.close()
-        await asyncio.wait_for(asyncio.gather(*filter(None, site.serving)), 5)
+        await asyncio.wait_for(asyncio.gather(*filter(None, site.serving)), 30)
 
 
 @pytest.mark.parametrize("name", FETCHERS)
@@ -93,7 +93,7 @@ async def test_leave_is_asked_of_a_connection_before_the_first_byte(
 
         with pytest.raises(NotSent):
             await fetcher.fetch(Asked("GET", site.url, [], may_send=may_send), Taking())
-        await asyncio.wait_for(site.connected.wait(), 5)
+        await asyncio.wait_for(site.connected.wait(), 30)
         assert asked_at == [b""]
     assert site.heard == b""
 

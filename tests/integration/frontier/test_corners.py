@@ -130,7 +130,7 @@ async def test_a_dead_letter_replayed_while_its_job_is_closing_is_not_thrown_awa
     assert not replaying.done()
     seen = await frontier.jobs.record("j")
     assert await frontier.jobs.end(seen, outcome="finished")
-    assert await asyncio.wait_for(replaying, 10) == [False]
+    assert await asyncio.wait_for(replaying, 30) == [False]
     assert (await frontier.stats.job("j")).discarded == 0
     assert len(await frontier.dead.find()) == 1
 
@@ -146,7 +146,7 @@ async def test_a_job_that_is_held_takes_requests_though_a_completer_died_closing
     adding = asyncio.create_task(add(frontier, "j", 2))
     await asyncio.wait([adding], timeout=0.1)
     await Caretaker(frontier).tend()
-    await asyncio.wait_for(adding, 10)
+    await asyncio.wait_for(adding, 30)
     assert (await frontier.stats.job("j")).queued == 1
 
 

@@ -138,7 +138,7 @@ print(server.pid, flush=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "None\n"
     assert servers_in(server_folder) == []
-    process.communicate(timeout=10)
+    process.communicate(timeout=30)
     assert process.returncode == 0
 
 

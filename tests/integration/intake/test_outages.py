@@ -57,7 +57,7 @@ async def test_an_outage_in_mid_work_loses_nothing_and_bounds_what_waits(
     assert intake.stats.children == 300
     assert intake.stats.in_hand <= bounds.in_hand
     server.start()
-    await asyncio.wait_for(blocked, 10)
+    await asyncio.wait_for(blocked, 30)
     await wait_until_async(lambda: intake.stats.settled + intake.stats.refused == 15)
     stats = await fragile.stats()
     assert (stats.accepted, stats.done) == (360, 15)
@@ -97,7 +97,7 @@ async def test_a_drain_without_a_server_ends_in_time(
     begun = time.monotonic()
     await intake.drain(0.5)
     await intake.close()
-    assert time.monotonic() - begun < 6
+    assert time.monotonic() - begun < 15
 
 
 async def test_children_wait_for_the_server(server: ServerProcess, fragile: Workshop) -> None:
@@ -111,5 +111,5 @@ async def test_children_wait_for_the_server(server: ServerProcess, fragile: Work
     await asyncio.wait([adding], timeout=0.5)
     assert not adding.done()
     server.start()
-    await asyncio.wait_for(adding, 10)
+    await asyncio.wait_for(adding, 30)
     assert (await fragile.stats()).accepted == 4

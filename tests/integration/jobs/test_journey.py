@@ -50,7 +50,7 @@ def tender(given: dict[str, Any]) -> Iterator[subprocess.Popen[bytes]]:
         yield process
     finally:
         process.kill()
-        process.communicate(timeout=10)
+        process.communicate(timeout=30)
 
 
 async def until(jobs: Jobs, job: str, state: str) -> JobView:

@@ -238,7 +238,7 @@ def test_the_command_serves_demo_sites(as_json: bool) -> None:
             out = _printed(command, last="demos" if as_json else "Ctrl-C")
         finally:
             command.send_signal(signal.SIGINT)
-            command.communicate(timeout=10)
+            command.communicate(timeout=30)
     hosts = [f"http://shop-{country}.lab/" for country in ("us", "gb", "de", "fr", "tn")]
     if as_json:
         assert json.loads(out)["demos"] == [*hosts, "http://exchange.lab/"]

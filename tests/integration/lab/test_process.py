@@ -27,7 +27,7 @@ CLI = "from skitter.cli.lab import app; app()"
 def fetch(proxy: str, url: str) -> bytes:
     proxies = {"http": proxy} if proxy else {}
     opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies))
-    with opener.open(url, timeout=10) as answer:
+    with opener.open(url, timeout=30) as answer:
         body: bytes = answer.read()
     return body
 
@@ -102,7 +102,7 @@ def test_the_command_serves_until_told_to_end_and_prints_the_verdict(
         assert b"Crawl-delay: 0.5" in fetch(proxy, "http://h2.lab/robots.txt")
         fetch(proxy, facts["first"])
         os.kill(command.pid, number)
-        out, _ = command.communicate(timeout=10)
+        out, _ = command.communicate(timeout=30)
     verdict = json.loads(out)
     assert (verdict["requests"], verdict["coverage"]["expected"]) == (2, 6)
     assert command.returncode == 0
@@ -118,7 +118,7 @@ def test_the_command_reads_a_file_and_flags_win(tmp_path: Path) -> None:
         address = lines[0].split(" on ")[1].split(",")[0]
         spec = json.loads(fetch("", f"{address}/__referee__/spec"))
         command.send_signal(signal.SIGINT)
-        out, _ = command.communicate(timeout=10)
+        out, _ = command.communicate(timeout=30)
     assert (spec["hosts"], spec["pages"], spec["zipf"]) == (2, 4, 0.5)
     assert [(fault["kind"], fault["attempts"]) for fault in spec["faults"]] == [("503", 2)]
     assert "curl -x" in lines[1]

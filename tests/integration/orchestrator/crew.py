@@ -46,17 +46,17 @@ class Orchestrators:
 
     def kill(self, name: str) -> None:
         self.processes[name].send_signal(signal.SIGKILL)
-        self.processes[name].wait(10)
+        self.processes[name].wait(30)
 
     def stop(self, name: str) -> int:
         self.processes[name].send_signal(signal.SIGTERM)
-        return self.processes[name].wait(20)
+        return self.processes[name].wait(30)
 
     def close(self) -> None:
         for name, process in self.processes.items():
             if process.poll() is None:
                 process.kill()
-                process.wait(10)
+                process.wait(30)
             print(f"--- {name}\n{self.log(name)}")
 
     def log(self, name: str) -> str:

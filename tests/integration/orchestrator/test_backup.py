@@ -85,7 +85,7 @@ class Site:
         for number in [*(process.pid for process in self.processes), *ours, *server]:
             _kill(number)
         for process in self.processes:
-            process.wait(10)
+            process.wait(30)
         self.processes = []
 
     def settings(self) -> Settings:

@@ -32,7 +32,7 @@ OPENER = build_opener(ProxyHandler({}))
 async def ask(port: int, path: str) -> tuple[int, str]:
     def get() -> tuple[int, str]:
         try:
-            with OPENER.open(f"http://127.0.0.1:{port}{path}", timeout=10) as reply:
+            with OPENER.open(f"http://127.0.0.1:{port}{path}", timeout=30) as reply:
                 return reply.status, reply.read().decode()
         except HTTPError as error:
             return error.code, error.read().decode()

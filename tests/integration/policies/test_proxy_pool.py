@@ -146,7 +146,7 @@ async def test_the_others_hear_of_it_without_being_told_to_ask(open_worker: Open
     one, two = await open_worker(), await open_worker()
     for _ in range(3):
         one.pool.report(one.names[0], HOST, error="connect")
-    await wait_until_async(lambda: two.state(one.names[0]) == "cooling", timeout_s=2)
+    await wait_until_async(lambda: two.state(one.names[0]) == "cooling")
 
 
 async def test_a_suspect_is_tried_with_one_request_at_a_time(open_worker: Open) -> None:

@@ -68,7 +68,7 @@ class Crew:
         for worker in self.workers:
             if worker.process.poll() is None:
                 worker.process.kill()
-                worker.process.wait(10)
+                worker.process.wait(30)
             print(f"--- {worker.name}\n{worker.log()}")
         await self._stack.aclose()
 

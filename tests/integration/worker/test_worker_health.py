@@ -23,9 +23,9 @@ async def test_a_worker_tells_its_health(crew: Crew) -> None:
     found = wait_until(lambda: re.search(pattern, worker.log()), timeout_s=30)
     address = re.sub(r"\x1b\[[0-9;]*m", "", found[1])
     opener = build_opener(ProxyHandler({}))
-    with opener.open(f"{address}/health/ready", timeout=10) as reply:
+    with opener.open(f"{address}/health/ready", timeout=30) as reply:
         assert reply.status == 200
-    with opener.open(f"{address}/metrics", timeout=10) as reply:
+    with opener.open(f"{address}/metrics", timeout=30) as reply:
         text = reply.read().decode()
     assert "skitter_worker_processes 1.0" in text
     assert 'skitter_worker_busy{worker="w0.1"}' in text

@@ -138,7 +138,7 @@ async def test_waiting_ends_when_there_is_room() -> None:
     await asyncio.sleep(0)
     assert not task.done()
     first.let_go()
-    await asyncio.wait_for(task, 5)
+    await asyncio.wait_for(task, 30)
     assert bodies.bytes == 2 * STEP
 
 

@@ -60,7 +60,7 @@ async def test_lingering_ends_when_the_last_page_is_taken(
     await asyncio.wait([lingering], timeout=0.01)
     assert not lingering.done()
     lane.take()
-    await asyncio.wait_for(lingering, 5)
+    await asyncio.wait_for(lingering, 30)
 
 
 async def test_fetches_are_reported_before_more_is_asked_for(lane: Lane, holding: Holding) -> None:
@@ -69,7 +69,7 @@ async def test_fetches_are_reported_before_more_is_asked_for(lane: Lane, holding
     running = asyncio.ensure_future(leaser.run())
     await wait_until_async(lambda: len(told.calls) >= 2)
     leaser.stop()
-    await asyncio.wait_for(running, 5)
+    await asyncio.wait_for(running, 30)
     assert told.calls[:2] == ["report", "lease"]
 
 
@@ -88,4 +88,4 @@ async def test_no_call_follows_another_at_once_while_there_is_work(
     lane.take()
     await wait_until_async(lambda: told.calls.count("lease") == 2)
     leaser.stop()
-    await asyncio.wait_for(running, 5)
+    await asyncio.wait_for(running, 30)

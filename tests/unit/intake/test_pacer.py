@@ -93,10 +93,10 @@ async def test_a_longer_delay_takes_back_what_is_due_and_not_taken(
     first.head_at = time.monotonic()
     pacer.turn_over(first)
     await wait_until_async(lambda: lane.ready)
-    pacer.slow_down(second, 80)
+    pacer.slow_down(second, 1000)
     assert lane.take() is None
     await wait_until_async(lambda: lane.ready)
-    assert time.monotonic() - first.head_at >= 0.08
+    assert time.monotonic() - first.head_at >= 1
 
 
 async def test_withdrawn_pages_are_in_no_queue(pacer: Pacer, lane: Lane, new_page: NewPage) -> None:
