@@ -34,7 +34,7 @@ class Skitter:
         self._asked = import_module("skitter.engine.fetcher").Asked
         tls = ssl.create_default_context()
         tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
-        self._fetcher = getattr(import_module(f"skitter.engine.{module}"), kind)(tls=tls)
+        self._fetcher = getattr(import_module(f"skitter.engine.{module}"), kind)(tls=lambda: tls)
 
     async def get(self, url: str, headers: Headers, *, most: int = 1 << 40) -> Got:
         reception = _Reception(most)

@@ -1,6 +1,6 @@
 """Real proxies as child processes, each with an exit address of its own on the loopback.
 
-`TinyProxy` speaks HTTP and hands everything to one upstream proxy, which a lab is, so that names
+`TinyProxy` speaks HTTP and may hand everything to one upstream proxy, which a lab is, so that names
 need no DNS. `MicroSocks` speaks SOCKS5 and connects to what it is asked for.
 """
 
@@ -90,18 +90,18 @@ class ProxyProcess:
 
 
 class TinyProxy(ProxyProcess):
-    """An HTTP proxy before another one (`127.0.0.1:port`)."""
+    """An HTTP proxy, before another one (`127.0.0.1:port`) if told."""
 
     program = "tinyproxy"
     scheme = "http"
 
-    def __init__(self, exit_address: str, *, upstream: str, auth: bool = False) -> None:
+    def __init__(self, exit_address: str, *, upstream: str = "", auth: bool = False) -> None:
         super().__init__(exit_address, auth=auth)
         lines = [
             f"Port {self.port}",
             "Listen 127.0.0.1",
             f"Bind {exit_address}",
-            f"Upstream http {upstream}",
+            *([f"Upstream http {upstream}"] if upstream else []),
             "Timeout 60",
             "MaxClients 100",
             "LogLevel Critical",

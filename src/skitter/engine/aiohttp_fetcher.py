@@ -7,7 +7,9 @@ less time than common servers keep them, so it happens seldom.
 
 from __future__ import annotations
 
+import ssl
 from contextvars import ContextVar
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
@@ -25,11 +27,11 @@ from scrapy.exceptions import (
 from skitter.engine.aiohttp_gets import Gets, peer_of
 from skitter.engine.deadlines import Deadline, Deadlines
 from skitter.engine.fetcher import Answer, Asked, Reception, always
+from skitter.engine.tls_sessions import with_sessions
 from skitter.engine.verdicts import NotSent
 from skitter.resolve import Resolver, parse_rules
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Callable, Iterable, Sequence
 
     from skitter.engine.aiohttp_gets import Origin
@@ -72,13 +74,13 @@ class _Response(aiohttp.ClientResponse):
 
 
 class AiohttpFetcher:
-    """One session for one crawler. resolve: rules that come before DNS."""
+    """One session for one crawler. resolve: rules that come before DNS. tls makes contexts."""
 
     def __init__(
         self,
         *,
         resolve: Sequence[str] = (),
-        tls: ssl.SSLContext | None = None,
+        tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
         local_address: tuple[str, int] | None = None,
     ) -> None:
         connector = aiohttp.TCPConnector(
@@ -89,7 +91,8 @@ class AiohttpFetcher:
             local_addr=local_address,
         )
         self._deadlines = Deadlines()
-        self._tls: Any = True if tls is None else tls
+        self._make_tls = tls
+        self._tls = with_sessions(tls())
         self._session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -102,6 +105,11 @@ class AiohttpFetcher:
         self._gets = Gets(connector, tls=self._tls, longest_line=LONGEST_LINE)
         # There is no public way to say this.
         self._session._retry_connection = False  # noqa: SLF001
+
+    @cached_property
+    def _proxied_tls(self) -> ssl.SSLContext:
+        """For proxies: without sessions."""
+        return self._make_tls()
 
     async def close(self) -> None:
         """Close all connections."""
@@ -138,7 +146,7 @@ class AiohttpFetcher:
             data=asked.body or None,
             headers=asked.headers,
             timeout=_NO_TIMEOUT,
-            ssl=self._tls,
+            ssl=self._proxied_tls if asked.proxy else self._tls,
             allow_redirects=False,
             proxy=asked.proxy or None,
         ) as response:

@@ -163,14 +163,14 @@ class CurlFetcher:
         self,
         *,
         resolve: Sequence[str] = (),
-        tls: ssl.SSLContext | None = None,
+        tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
         local_address: tuple[str, int] | None = None,
     ) -> None:
         self._rules = parse_rules(resolve)
         self._multi = CurlMulti()
         self._deadlines = Deadlines()
         self._idle: list[Any] = []
-        self._options = [*_USUAL, *_tls_options(tls or ssl.create_default_context())]
+        self._options = [*_USUAL, *_tls_options(tls())]
         if local_address:
             self._options.append((pycurl.INTERFACE, f"host!{local_address[0]}"))
             self._options.append((pycurl.LOCALPORT, local_address[1]))
@@ -218,6 +218,7 @@ class CurlFetcher:
         easy.setopt(pycurl.URL, asked.url)
         easy.setopt(pycurl.HTTPHEADER, _header_lines(asked))
         easy.setopt(pycurl.PROXY, asked.proxy)
+        easy.setopt(pycurl.SSL_SESSIONID_CACHE, not asked.proxy)  # see tls_sessions
         easy.setopt(pycurl.PREREQFUNCTION, transfer.may_send)
         easy.setopt(pycurl.HEADERFUNCTION, transfer.take_line)
         easy.setopt(pycurl.WRITEFUNCTION, transfer.take_part)

@@ -6,6 +6,7 @@ the configured order. Downloads outside of the queue always go through the chain
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -83,7 +84,7 @@ class Downloading:
         fetch = self._crawl.settings.fetch
         self._fetcher = _fetcher_of(fetch.client)(
             resolve=fetch.resolve,
-            tls=_make_ssl_context(crawler.settings),
+            tls=partial(_make_ssl_context, crawler.settings),
             local_address=_address_of(crawler.settings.get("DOWNLOAD_BIND_ADDRESS")),
         )
         self._sending = Sending(crawler, self._fetcher, self._hears)
