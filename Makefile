@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 CODE   := src tests $(wildcard bench) $(wildcard scripts/*.py)
 ARGS   ?=
 ROUNDS ?= 200
-JOBS   ?= 3
+JOBS   ?= 4
 
 .DEFAULT_GOAL := help
 .PHONY: help setup servers demo test check format bench bench-frontier bench-crawl bench-memory bench-sinks bench-history bench-clients bench-autoscaler bench-api chaos docs constraints clean
