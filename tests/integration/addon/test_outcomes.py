@@ -251,6 +251,7 @@ async def test_what_cannot_be_stored_is_told_and_its_page_is_a_dead_letter(
     assert "spider unstorable" in error
     assert "whose callback cannot be stored" in error
     assert "whose meta cannot be stored" in outcome.log
+    assert (await settled(frontier)).retries == 0
     assert [item["url"] for item in one.data()] == ["http://h0.lab/p/3"]
 
 
