@@ -66,6 +66,31 @@ class Returns(Case):
         }[kind]
 
 
+class Static(Case):
+    """Callbacks and errbacks that are static methods, or methods of the class."""
+
+    name = "callback_static"
+    paths = ("/links",)
+    gives = 3
+
+    def parse(self, response: Any) -> Any:
+        yield response.follow("/echo/1", callback=self.parse_static)
+        yield response.follow("/echo/2", callback=self.parse_class, cb_kwargs={"word": "x"})
+        yield response.follow("/status/404", errback=self.lost)
+
+    @staticmethod
+    def parse_static(response: Any) -> Any:
+        yield {"static": response.url}
+
+    @classmethod
+    def parse_class(cls, response: Any, word: str) -> Any:
+        return {cls.name: response.url, "word": word}
+
+    @staticmethod
+    def lost(failure: Any) -> Any:
+        yield {"lost": failure.request.url}
+
+
 class Inline(Case):
     """`engine.download_async` in a callback."""
 
