@@ -46,6 +46,9 @@ class Closing:
         self._crawl = crawl
         self._wake = wake
         self._busy = busy
+        self.opening = False
+        self.asked = ""
+        """Why somebody wants to close while all is opening: it is opened first, and then closed."""
         self._ended = False
         self._closing: asyncio.Future[None] | None = None
         self._watch: Watch | None = None
@@ -82,12 +85,17 @@ class Closing:
 
     async def close_spider(self, *, reason: str = "cancelled") -> None:
         """In place of the engine's own."""
+        if self.opening:
+            self.asked = self.asked or reason
+            return
         visit = CURRENT.get()  # it may be over by now: Scrapy closes in a task of its own
         job = visit.job if visit else self._crawl.job
         if reason not in _PLAIN and job and (visit or reason in _OUTCOMES):
-            await self._stop_job(job, reason)
             if self._watch is None:
+                await self._stop_job(job, reason)
                 return
+            # Nothing more begins here, however long the server takes to hear of it.
+            await asyncio.gather(self._before(), self._stop_job(job, reason))
         if self._closing is None:
             self._closing = asyncio.ensure_future(self._close(reason))
         # Whoever comes second waits for all of it too: Scrapy's own lets the process end before.
