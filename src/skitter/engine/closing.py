@@ -49,6 +49,7 @@ class Closing:
         self.opening = False
         self.asked = ""
         """Why somebody wants to close while all is opening: it is opened first, and then closed."""
+        self._reason = ""
         self._ended = False
         self._closing: asyncio.Future[None] | None = None
         self._watch: Watch | None = None
@@ -94,10 +95,11 @@ class Closing:
             if self._watch is None:
                 await self._stop_job(job, reason)
                 return
+            self._reason = self._reason or reason
             # Nothing more begins here, however long the server takes to hear of it.
             await asyncio.gather(self._before(), self._stop_job(job, reason))
         if self._closing is None:
-            self._closing = asyncio.ensure_future(self._close(reason))
+            self._closing = asyncio.ensure_future(self._close(self._reason or reason))
         # Whoever comes second waits for all of it too: Scrapy's own lets the process end before.
         await asyncio.shield(self._closing)
 

@@ -8,6 +8,7 @@ its middlewares) are used as they are; what works for every link is not.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from contextlib import AsyncExitStack, ExitStack
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from skitter.intake import Lane, Page
 
 log = structlog.get_logger(__name__)
+logger = logging.getLogger("scrapy.core.engine")
 
 READY = 64
 
@@ -163,7 +165,7 @@ class Engine(OldWays):
         """Finish what was begun, then close everything. `Closing` stands before this."""
         if not self.running:
             return
-        log.info("spider closes", spider=str(self.crawler.spidercls.name), reason=reason)
+        self._tell("Closing spider (%s)", reason)
         try:
             await self._finish()
             await self._quietly(self.scraper.close_spider_async())
@@ -171,6 +173,7 @@ class Engine(OldWays):
                 signal=signals.spider_closed, spider=self.spider, reason=reason
             )
             call_with_spider(self.crawler.stats.close_spider, self.spider, reason=reason)
+            self._tell("Spider closed (%s)", reason)
             self.running = self.crawler.crawling = False
             if self.start_time:
                 await self.signals.send_catch_log_async(signal=signals.engine_stopped)
@@ -221,6 +224,7 @@ class Engine(OldWays):
     async def _open_parts(self) -> str:
         """All of them, so that each is closed too, whichever of them does not want to go on."""
         refusals = []
+        self._tell("Spider opened")
         try:
             await self.scraper.open_spider_async()
         except CloseSpider as refusal:
@@ -349,6 +353,10 @@ class Engine(OldWays):
             reason = reasons[0] if reasons else reason
         # Kept, for a task that nobody holds may be collected before it is done.
         self._last = asyncio.ensure_future(self.close_spider_async(reason=reason))
+
+    def _tell(self, text: str, *what: str) -> None:
+        """In Scrapy's words, which other programs look for in a log."""
+        logger.info(text, *what, extra={"spider": self.spider})
 
     @staticmethod
     async def _quietly(work: Any) -> None:

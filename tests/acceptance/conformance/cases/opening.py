@@ -67,6 +67,23 @@ class OpenedRefuses(Case):
         raise CloseSpider("not today")
 
 
+class ClosedWhileOpening(Case):
+    """`close_spider_async` in a handler of `spider_opened`, which waits for it."""
+
+    name = "closed_by_opened"
+    paths = ("/echo/1",)
+    gives = 0
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.opened, signals.spider_opened)
+        return spider
+
+    async def opened(self) -> None:
+        await self.crawler.engine.close_spider_async(reason="nothing to do")
+
+
 class TooBig(Case):
     """MEMUSAGE_LIMIT_MB is passed from the beginning: the spider is closed when it is open."""
 
@@ -163,6 +180,17 @@ class StoppedByCrawler(ClosedByEngine):
 
     def close_now(self) -> None:
         self.crawler.stop()
+
+
+class ClosedTwice(ClosedByEngine):
+    """Two want to close at once: the first one's reason counts."""
+
+    name = "closed_twice"
+
+    def close_now(self) -> None:
+        engine: Any = self.crawler.engine
+        for reason in ("first", "second"):
+            engine.close_spider(self, reason)
 
 
 class WithoutItems(Case):
