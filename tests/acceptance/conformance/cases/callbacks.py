@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import datetime as dt
-from typing import Any
+import enum
+import uuid
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 import attrs
 import scrapy
@@ -129,6 +132,37 @@ class HandedOn(Case):
             "encoding": request.encoding,
             "callback": request.callback.__name__,
         }
+
+
+class Shelf(enum.Enum):
+    TOP = "t"
+
+
+class Place(NamedTuple):
+    shelf: Shelf
+    number: int
+
+
+class HandedOnKinds(Case):
+    """`cb_kwargs` of other kinds than text and numbers keep them."""
+
+    name = "handed_on_kinds"
+
+    async def start(self) -> Any:
+        handed = [
+            Place(Shelf.TOP, 3),
+            Plain("plain", ["a"]),
+            Declared(name="declared"),
+            dt.datetime(2024, 2, 29, 1, tzinfo=dt.UTC),
+            dt.time(1, 2),
+            dt.timedelta(minutes=3),
+            uuid.UUID(int=5),
+            Decimal("1.10"),
+        ]
+        yield Request(self.url("/hops/2"), self.parse_kinds, cb_kwargs={"handed": handed})
+
+    def parse_kinds(self, _response: Any, handed: list[Any]) -> Any:
+        yield {"handed": [repr(one) for one in handed]}
 
 
 class MetaOfParent(Case):
