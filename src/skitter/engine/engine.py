@@ -69,6 +69,7 @@ class Engine(OldWays):
         self.scraper = Scraper(crawler)
         self._settler = Settler(self._crawl)
         self._starter = Starter(self._crawl, settle=self._settler.conclude)
+        self._starter.meanwhile = self._wake
         self._closing = Closing(self._crawl, wake=self._wake, busy=self._busy)
         self._enqueuing = Enqueuing(self._crawl, stir=self._closing.stir, wake=self._wake)
         self._most = self._crawl.tuning.in_flight or self._crawl.settings.worker.concurrency
@@ -286,8 +287,16 @@ class Engine(OldWays):
         self._waking = False
         while page := self._next():
             self._begin(page)
+        if self._hears(signals.scheduler_empty) and self._may_begin():
+            self.signals.send_catch_log(signals.scheduler_empty)
         if self._own and self.running and self._closing.over and not self._busy():
             self._idle()
+
+    def _may_begin(self) -> bool:
+        """Whether a page would begin if there were one."""
+        return bool(
+            self._lane and not self.paused and self._flying < self._most and not self._held_back
+        )
 
     def _next(self) -> Page | None:
         """A page that may begin now."""

@@ -32,10 +32,14 @@ HAND_ON_S = 0.2
 
 
 class Starter:
-    """Runs `start()` for each job whose start request was leased. before: awaited for each job."""
+    """Runs `start()` for each job whose start request was leased.
+
+    before: awaited for each job. meanwhile: called from time to time while it runs.
+    """
 
     def __init__(self, crawl: Crawl, *, settle: Callable[[Visit], None]) -> None:
         self.before: Callable[[str], Awaitable[None]] | None = None
+        self.meanwhile: Callable[[], None] | None = None
         self._crawl = crawl
         self._settle = settle
         self._running: dict[asyncio.Task[None], Visit] = {}
@@ -107,6 +111,8 @@ class Starter:
                 page.children = children + page.children
                 log.warning("requests of start() wait for its end", reason=str(error))
                 return
+            if self.meanwhile:
+                self.meanwhile()
 
     async def _consume(self, visit: Visit) -> None:
         engine: Any = self._crawl.crawler.engine

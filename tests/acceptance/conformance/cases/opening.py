@@ -136,6 +136,18 @@ class StartWaits(Case):
         self.known.set()
 
 
+class StartLazily(Case):
+    """`start()` that gives the next request when there is nothing else to begin."""
+
+    name = "start_lazily"
+    gives = 3
+
+    async def start(self) -> Any:
+        for number in range(3):
+            await asyncio.wait_for(self.crawler.signals.wait_for(signals.scheduler_empty), 20)
+            yield Request(self.url(f"/echo/{number}"))
+
+
 class StartCloses(Case):
     """CloseSpider in `start()`: what it gave before is kept."""
 
