@@ -223,6 +223,17 @@ class Unstorable(Site):
         yield {"url": response.url}
 
 
+class Local(Site):
+    """Wants files of this machine, too."""
+
+    name = "local"
+
+    def parse(self, response: Any) -> Any:
+        for path in ("a", "b"):
+            yield scrapy.Request(f"file:///no-such/{path}", callback=self.parse)
+        yield {"url": response.url}
+
+
 class Travels(Site):
     """All that a request may carry."""
 
