@@ -7,6 +7,7 @@ errbacks) takes the way of Scrapy's own scraper, with its parts.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 from types import GeneratorType
@@ -140,6 +141,12 @@ class Visiting:
                 await self._scrape(visit, result)
             else:
                 await self._scraper._scrape(result, request)  # noqa: SLF001
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task and task.cancelling():
+                raise
+            # Not this task was cancelled, but something that the spider waited for.
+            self._scraper.handle_spider_error(failure(), request, result)
         except Exception as error:  # Scrapy would log it and go on, and the page pass for done
             log.exception("page could not be handled", url=request.url)
             visit.fail("engine", text_of(error))
