@@ -272,7 +272,7 @@ class UnstorableRequest(AddonError):
     """The spider {spider} made a request for {url} whose {field} cannot be stored: {reason}
 
     Callbacks must be methods of the spider; meta and cb_kwargs take text, numbers, bytes, lists,
-    tuples, sets, dictionaries, dates, decimals and items.
+    tuples, sets, dictionaries, dates, times, decimals, UUIDs, members of enums and items.
     """
 
 

@@ -46,6 +46,10 @@ class Closing:
         self._crawl = crawl
         self._wake = wake
         self._busy = busy
+        self.opening = False
+        self.asked = ""
+        """Why somebody wants to close while all is opening: it is opened first, and then closed."""
+        self._reason = ""
         self._ended = False
         self._closing: asyncio.Future[None] | None = None
         self._watch: Watch | None = None
@@ -82,14 +86,20 @@ class Closing:
 
     async def close_spider(self, *, reason: str = "cancelled") -> None:
         """In place of the engine's own."""
+        if self.opening:
+            self.asked = self.asked or reason
+            return
         visit = CURRENT.get()  # it may be over by now: Scrapy closes in a task of its own
         job = visit.job if visit else self._crawl.job
         if reason not in _PLAIN and job and (visit or reason in _OUTCOMES):
-            await self._stop_job(job, reason)
             if self._watch is None:
+                await self._stop_job(job, reason)
                 return
+            self._reason = self._reason or reason
+            # Nothing more begins here, however long the server takes to hear of it.
+            await asyncio.gather(self._before(), self._stop_job(job, reason))
         if self._closing is None:
-            self._closing = asyncio.ensure_future(self._close(reason))
+            self._closing = asyncio.ensure_future(self._close(self._reason or reason))
         # Whoever comes second waits for all of it too: Scrapy's own lets the process end before.
         await asyncio.shield(self._closing)
 

@@ -57,6 +57,7 @@ class Crawl:
         self.attrs: dict[str, dict[str, Any]] = {}
         self.adrift: list[Request] = []
         self.known = KnownLinks()
+        self._schemes = {"http", "https"}
         self._codec: RequestCodec | None = None
         _CRAWLS[crawler] = self
 
@@ -91,8 +92,7 @@ class Crawl:
         try:
             self._keep(request, visit)
         except BadRequest as error:
-            log.debug("request refused", url=error.url, reason=error.reason)
-            self.crawler.stats.inc_value("skitter/refused")
+            self._tell_refused(request, error)
             return False
         except UnstorableRequest as error:
             log.error("request cannot be stored", error=str(error))  # noqa: TRY400 - no traceback
@@ -101,6 +101,15 @@ class Crawl:
                 visit.fail("unstorable", error.summary)
             return False
         return True
+
+    def _tell_refused(self, request: ScrapyRequest, error: BadRequest) -> None:
+        """Of each scheme that is not queued once aloud: Scrapy would have asked for some."""
+        scheme = request.url.partition(":")[0].lower()
+        is_news = scheme not in self._schemes
+        self._schemes.add(scheme)
+        tell = log.warning if is_news else log.debug
+        tell("request refused", url=error.url, reason=error.reason)
+        self.crawler.stats.inc_value("skitter/refused")
 
     def _keep(self, request: ScrapyRequest, visit: Visit | None) -> None:
         if visit is None:

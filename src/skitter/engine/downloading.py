@@ -78,9 +78,18 @@ class Downloading:
         """The middleware that keeps to the spider's domains, unless it is off."""
         return self._crawl.crawler.get_downloader_middleware(Offsite)
 
+    @property
+    def total_concurrency(self) -> int:
+        """How many requests may be under way."""
+        return self._crawl.tuning.in_flight or self._crawl.settings.worker.concurrency
+
+    def needs_backout(self) -> bool:
+        """Whether that many are."""
+        return len(self.active) >= self.total_concurrency
+
     def open(self) -> None:
-        """The spider is open, and has told the middlewares what it wants."""
-        crawler, chain = self._crawl.crawler, self.middleware.middlewares
+        """Be ready to fetch: whatever opens with the spider may need something."""
+        crawler = self._crawl.crawler
         fetch = self._crawl.settings.fetch
         self._fetcher = _fetcher_of(fetch.client)(
             resolve=fetch.resolve,
@@ -89,6 +98,10 @@ class Downloading:
         )
         self._sending = Sending(crawler, self._fetcher, self._hears)
         self.download = self.chain
+
+    def straighten(self) -> None:
+        """The spider is open, and has told the middlewares what it wants."""
+        crawler, chain = self._crawl.crawler, self.middleware.middlewares
         if is_plain(crawler, chain):
             straight = Straight(crawler, chain, self._reach)
             straight.open()

@@ -8,8 +8,9 @@ its middlewares) are used as they are; what works for every link is not.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -18,7 +19,7 @@ from scrapy.core.scraper import Scraper
 from scrapy.exceptions import CloseSpider, DontCloseSpider, IgnoreRequest
 from scrapy.http import Request as ScrapyRequest
 from scrapy.http import Response
-from scrapy.utils.defer import deferred_from_coro
+from scrapy.pipelines import ItemPipelineManager
 from twisted.python.failure import Failure
 
 from skitter.engine.closing import Closing
@@ -29,6 +30,7 @@ from skitter.engine.exits import check_schemes
 from skitter.engine.links import Links
 from skitter.engine.links import is_plain as has_plain_links
 from skitter.engine.listeners import Hearing
+from skitter.engine.old_ways import OldWays, call_with_spider
 from skitter.engine.output import Output
 from skitter.engine.pipeline import SinkPipeline
 from skitter.engine.process import SETTING, open_process
@@ -40,16 +42,16 @@ from skitter.frontier.urls import START
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from twisted.internet.defer import Deferred
 
     from skitter.intake import Lane, Page
 
 log = structlog.get_logger(__name__)
+logger = logging.getLogger("scrapy.core.engine")
 
 READY = 64
 
 
-class Engine:
+class Engine(OldWays):
     """One crawler's engine. The crawler has its spider and its settings already."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -67,6 +69,7 @@ class Engine:
         self.scraper = Scraper(crawler)
         self._settler = Settler(self._crawl)
         self._starter = Starter(self._crawl, settle=self._settler.conclude)
+        self._starter.meanwhile = self._wake
         self._closing = Closing(self._crawl, wake=self._wake, busy=self._busy)
         self._enqueuing = Enqueuing(self._crawl, stir=self._closing.stir, wake=self._wake)
         self._most = self._crawl.tuning.in_flight or self._crawl.settings.worker.concurrency
@@ -77,6 +80,8 @@ class Engine:
         self._visits: set[asyncio.Task[None]] = set()
         self._ended = asyncio.Event()
         self._stack = AsyncExitStack()
+        self.at_end = ExitStack()
+        """What is closed when the engine has ended."""
         self._lane: Lane | None = None
         self._own = False
         self._visiting: Visiting
@@ -84,6 +89,7 @@ class Engine:
     async def open(self) -> None:
         """Open what the crawler needs, tell that the spider is open, and begin to take pages."""
         crawl = self._crawl
+        self._stack.enter_context(self.at_end)
         given = self.settings.get(SETTING)
         self._own = given is None
         crawl.process = given or await self._stack.enter_async_context(
@@ -95,9 +101,9 @@ class Engine:
             await self._quietly(self.downloader.close_async())
             await self._stack.aclose()
             raise
-        self.running = True
-        if unwanted:
-            await self.close_spider_async(reason=unwanted.reason)
+        self.running, self._closing.opening = True, False
+        if reason := unwanted or self._closing.asked:
+            await self.close_spider_async(reason=reason)
             return
         self._lane = crawl.process.intake.lane(crawl.lane, wake=self._wake, room=self._room)
         self._wake()
@@ -131,10 +137,6 @@ class Engine:
                 return found
             request = found
 
-    def download(self, request: ScrapyRequest) -> Deferred[Response]:
-        """The same, as a Deferred."""
-        return deferred_from_coro(self.download_async(request))
-
     def needs_backout(self) -> bool:
         """Whether no more requests can be sent at the moment."""
         return not self.running or self._flying >= self._most
@@ -156,22 +158,26 @@ class Engine:
         """Close the spider, for the crawler ends."""
         await self.close_spider_async(reason="shutdown")
 
-    close_async = stop_async
+    async def close_async(self, *, reason: str = "shutdown") -> None:
+        """The same, for a reason."""
+        await self.close_spider_async(reason=reason)
 
     async def close_spider_async(self, *, reason: str = "cancelled") -> None:
         """Finish what was begun, then close everything. `Closing` stands before this."""
         if not self.running:
             return
-        log.info("spider closes", spider=str(self.crawler.spidercls.name), reason=reason)
+        self._tell("Closing spider (%s)", reason)
         try:
             await self._finish()
             await self._quietly(self.scraper.close_spider_async())
             await self.signals.send_catch_log_async(
                 signal=signals.spider_closed, spider=self.spider, reason=reason
             )
-            self.crawler.stats.close_spider(reason=reason)
+            call_with_spider(self.crawler.stats.close_spider, self.spider, reason=reason)
+            self._tell("Spider closed (%s)", reason)
             self.running = self.crawler.crawling = False
-            await self.signals.send_catch_log_async(signal=signals.engine_stopped)
+            if self.start_time:
+                await self.signals.send_catch_log_async(signal=signals.engine_stopped)
         finally:
             self.running = False
             await self._quietly(self.downloader.close_async())
@@ -191,31 +197,45 @@ class Engine:
 
     async def _hand_back(self) -> None:
         """What was not begun goes to other workers at once."""
+        lane, self._lane = self._lane, None
         self.downloader.stop_waiting()
         await self._starter.stop()
-        lane, self._lane = self._lane, None
         if lane:
             await lane.close()
 
-    async def _open_spider(self) -> CloseSpider | None:
-        """Open the parts; a CloseSpider that one of them answered with."""
+    async def _open_spider(self) -> str:
+        """Open the parts; why one of them does not want to go on, or an empty text."""
         crawl = self._crawl
         check_schemes(crawl.process.proxies)
         self._settler.listen()
         Output(crawl, enqueue=self._enqueuing.enqueue).hook()
+        self._closing.opening = True
         await self._closing.open(own=self._own, before=self._hand_back)
-        await self.scraper.open_spider_async()
+        self.downloader.open()
+        self._visiting = self._make_visiting()
         self._note_given()
-        self.crawler.stats.open_spider()
+        refusal = await self._open_parts()
+        if not refusal:
+            self.start_time = time.time()
+            await self.signals.send_catch_log_async(signal=signals.engine_started)
+            self.downloader.straighten()
+            self._visiting.download = self.downloader.download
+        return refusal
+
+    async def _open_parts(self) -> str:
+        """All of them, so that each is closed too, whichever of them does not want to go on."""
+        refusals = []
+        self._tell("Spider opened")
+        try:
+            await self.scraper.open_spider_async()
+        except CloseSpider as refusal:
+            refusals.append(refusal)
+        call_with_spider(self.crawler.stats.open_spider, self.spider)
         answers = await self.signals.send_catch_log_async(
             signals.spider_opened, spider=self.spider, dont_log=CloseSpider
         )
-        self.start_time = time.time()
-        await self.signals.send_catch_log_async(signal=signals.engine_started)
-        self.downloader.open()
-        self._visiting = self._make_visiting()
-        refusals = [answer for _, answer in answers if isinstance(answer, CloseSpider)]
-        return refusals[0] if refusals else None
+        refusals += [answer for _, answer in answers if isinstance(answer, CloseSpider)]
+        return refusals[0].reason if refusals else ""
 
     def _note_given(self) -> None:
         """A page counts as given when its response reaches the spider, whichever way."""
@@ -243,6 +263,7 @@ class Engine:
             )
         pipelines = scraper.itemproc.middlewares
         alone = len(pipelines) == 1 and isinstance(pipelines[0], SinkPipeline)
+        alone = alone and type(scraper.itemproc) is ItemPipelineManager
         return Visiting(
             crawl,
             self._settler,
@@ -266,8 +287,16 @@ class Engine:
         self._waking = False
         while page := self._next():
             self._begin(page)
+        if self._hears(signals.scheduler_empty) and self._may_begin():
+            self.signals.send_catch_log(signals.scheduler_empty)
         if self._own and self.running and self._closing.over and not self._busy():
             self._idle()
+
+    def _may_begin(self) -> bool:
+        """Whether a page would begin if there were one."""
+        return bool(
+            self._lane and not self.paused and self._flying < self._most and not self._held_back
+        )
 
     def _next(self) -> Page | None:
         """A page that may begin now."""
@@ -333,6 +362,10 @@ class Engine:
             reason = reasons[0] if reasons else reason
         # Kept, for a task that nobody holds may be collected before it is done.
         self._last = asyncio.ensure_future(self.close_spider_async(reason=reason))
+
+    def _tell(self, text: str, *what: str) -> None:
+        """In Scrapy's words, which other programs look for in a log."""
+        logger.info(text, *what, extra={"spider": self.spider})
 
     @staticmethod
     async def _quietly(work: Any) -> None:

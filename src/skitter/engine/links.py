@@ -237,8 +237,8 @@ class PageLinks:
             depth,
             request.priority - depth * self._links.depth_priority,
         )
-        if self._visit.mark:
-            codec.mark(child, self._visit.mark)
+        if self._visit.mark or request._encoding != "utf-8":  # noqa: SLF001
+            codec.mark(child, self._visit.mark, request._encoding)  # noqa: SLF001
         return child
 
     def _take_slowly(self, request: ScrapyRequest) -> None:

@@ -1,16 +1,22 @@
 """Makes a crawler for the fast engine: Scrapy's own Crawler, with this engine in place of its own.
 
 Add-ons, custom settings, extensions, stats and signals are as Scrapy sets them up; one add-on more
-puts Skitter's parts in place.
+puts Skitter's parts in place. Where no Twisted reactor is installed, none may be: nobody would run
+it, and what waits for it would wait for ever.
 """
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.crawler import Crawler
 from scrapy.settings import default_settings
 from scrapy.utils.reactor import is_reactor_installed
+from scrapy.utils.reactorless import (
+    install_reactor_import_hook,
+    uninstall_reactor_import_hook,
+)
 
 from skitter.engine.engine import Engine
 from skitter.engine.placing import take_places
@@ -61,12 +67,25 @@ def make_engine(
     spider: type[Spider], settings: Settings, *, args: Mapping[str, Any] | None = None
 ) -> Engine:
     """A crawler's engine, ready to be opened; raises UnsupportedByEngine."""
+    with ExitStack() as stack:
+        if not is_reactor_installed():
+            stack.callback(uninstall_reactor_import_hook, install_reactor_import_hook())
+        engine = _make_engine(spider, settings, args=args)
+        engine.at_end = stack.pop_all()
+    return engine
+
+
+def _make_engine(
+    spider: type[Spider], settings: Settings, *, args: Mapping[str, Any] | None
+) -> Engine:
     settings = settings.copy()
     args = dict(args or {})
-    settings.set("ADDONS", settings.getdict("ADDONS") | {Placing: PLACE}, "cmdline")
     settings.set(ARGS, args, "cmdline")
     settings.set("TWISTED_REACTOR_ENABLED", is_reactor_installed(), "cmdline")
     crawler = Crawler(spider, settings)
+    # Beside those of the spider's own settings, which the crawler has only now.
+    addons = crawler.settings.getdict("ADDONS") | {Placing: PLACE}
+    crawler.settings.set("ADDONS", addons, "cmdline")
     _check(crawler)
     crawler.crawling = True
     made: Any = crawler

@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
+import structlog
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request as ScrapyRequest
 from scrapy.utils.asyncgen import as_async_generator
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     from skitter.engine.crawl import Crawl
     from skitter.engine.visit import Visit
+
+log = structlog.get_logger(__name__)
 
 # From here on what a page gave is handed over before the page has ended.
 CHUNK = 500
@@ -117,7 +120,15 @@ class Items:
         process = self._scraper.start_itemproc_async(item, response=self._response)
         task = asyncio.create_task(process)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """One that was cancelled tells nobody, and its item is not kept."""
+        self._tasks.discard(task)
+        visit = current()
+        if task.cancelled() and visit:
+            log.error("item lost, for what its pipeline waited for was cancelled")
+            visit.fail("item", "CancelledError: what its pipeline waited for was cancelled")
 
     async def finish(self) -> None:
         """Wait for all that was begun."""

@@ -6,7 +6,7 @@ is told at the start.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
@@ -57,14 +57,21 @@ def take_places(crawler: Crawler, settings: BaseSettings, *, args: dict[str, str
     for note in (*tuning.notes, *_unused(settings)):
         log.warning("a Scrapy setting has no effect", note=note)
     _replace_middlewares(settings)
-    settings.set("CONCURRENT_ITEMS", CONCURRENT_ITEMS, "addon")
     settings.set("DUPEFILTER_CLASS", "scrapy.dupefilters.BaseDupeFilter", "addon")
     # It runs Python that is posted to a port of this machine.
     settings.set("REMOTE_CONTROL_ENABLED", False, "addon")  # noqa: FBT003
-    settings.set("USER_AGENT", ours.fetch.user_agent, "addon")
-    settings.set("DOWNLOAD_TIMEOUT", ours.fetch.timeout_s, "addon")
-    settings.set("DOWNLOAD_MAXSIZE", ours.fetch.max_body_bytes, "addon")
+    _set_default(settings, "CONCURRENT_ITEMS", CONCURRENT_ITEMS)
+    _set_default(settings, "USER_AGENT", ours.fetch.user_agent)
+    _set_default(settings, "DOWNLOAD_TIMEOUT", ours.fetch.timeout_s)
+    _set_default(settings, "DOWNLOAD_MAXSIZE", ours.fetch.max_body_bytes)
     return crawl
+
+
+def _set_default(settings: BaseSettings, name: str, value: Any) -> None:
+    """Where nobody has said anything, another add-on among them."""
+    addon = SETTINGS_PRIORITIES["addon"]
+    if (settings.getpriority(name) or 0) < addon:
+        settings.set(name, value, addon)
 
 
 def _unused(settings: BaseSettings) -> list[str]:

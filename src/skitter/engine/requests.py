@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from inspect import getattr_static
 from typing import TYPE_CHECKING, Any
 
 from scrapy.http import Headers
@@ -96,9 +97,12 @@ class RequestCodec:
         return str(name) if name != self._spider.name else ""
 
     @staticmethod
-    def mark(stored: Request, mark: str) -> None:
-        """Have a plain request name the state of the cookie jar that it needs."""
-        stored.meta = {EXTRAS: {MARK: mark}}
+    def mark(stored: Request, mark: str, encoding: str) -> None:
+        """Have a plain request name the state of the cookie jar that it needs, and its encoding."""
+        extras = {MARK: mark} if mark else {}
+        if encoding != "utf-8":
+            extras[ENCODING] = encoding
+        stored.meta = {EXTRAS: extras}
 
     def _store_rest(self, request: ScrapyRequest, stored: Request, extras: dict[str, Any]) -> None:
         """Fields that most requests do not have."""
@@ -138,8 +142,7 @@ class RequestCodec:
             return ""
         function = getattr(method, "__func__", None)
         if function is None or method.__self__ is not self._spider:
-            reason = f"{method!r} is no method of the spider"
-            raise self._unstorable(request, field, reason)
+            return self._find_shared_name(request, field, method)
         if function not in self._names:
             self._names[function] = self._find_name(request, field, method)
         return self._names[function]
@@ -155,6 +158,16 @@ class RequestCodec:
             if getattr(found, "__func__", None) is method.__func__:
                 return name
         raise self._unstorable(request, field, f"{method!r} has no name in the spider")
+
+    def _find_shared_name(self, request: ScrapyRequest, field: str, callback: Any) -> str:
+        """Of a static method, or a method of the class: they are the same in every process."""
+        kind, name = type(self._spider), str(getattr(callback, "__name__", ""))
+        found = getattr_static(kind, name, None)
+        if isinstance(found, staticmethod) and found.__func__ is callback:
+            return name
+        if isinstance(found, classmethod) and getattr(kind, name) == callback:
+            return name
+        raise self._unstorable(request, field, f"{callback!r} is no method of the spider")
 
     def _method(self, name: str) -> Callable[..., Any] | None:
         if name not in self._methods:

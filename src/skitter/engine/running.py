@@ -53,10 +53,14 @@ def _make_engine(
     with without("rich"):  # structlog would load it, for tracebacks in colour
         import structlog  # noqa: F401, PLC0415 - see above
 
-    from skitter.engine.log_lines import join_scrapy_log  # noqa: PLC0415 - see above
+    from scrapy.addons import AddonManager  # noqa: PLC0415 - see above
+
+    from skitter.engine.log_lines import join_scrapy_log  # noqa: PLC0415
     from skitter.engine.making import make_engine  # noqa: PLC0415
 
     join_scrapy_log()
+    settings = settings.copy()
+    AddonManager.load_pre_crawler_settings(settings)
     return make_engine(spider, settings, args=args)
 
 

@@ -119,7 +119,9 @@ class Settler:
             return "bury", verdict.reason, verdict.error, 0
         if visit.trouble:
             reason, error = visit.trouble
-            decision = self._crawl.process.retry.decide(visit.page.request.attempts, reason=reason)
+            # A request that cannot be stored is a fault in the callback's code.
+            kind = "callback" if reason == "unstorable" else reason
+            decision = self._crawl.process.retry.decide(visit.page.request.attempts, reason=kind)
             return decision.action, reason, error, decision.wait_ms
         if visit.exhausted and not visit.given:
             return "bury", *visit.exhausted, 0

@@ -1,12 +1,14 @@
 """A job's first request is the run of the spider's `start()`: leased, renewed and settled.
 
 So it runs once in the cluster, and again if its worker died on the way. A spider with a million
-seeds hands them over in chunks, and waits while the buffers are full.
+seeds hands them over in chunks, and waits while the buffers are full; one that waits for something
+has what it gave so far crawled meanwhile.
 """
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -15,25 +17,33 @@ from scrapy.http import Request as ScrapyRequest
 from twisted.python.failure import Failure
 
 from skitter.engine.visit import CURRENT, Visit
-from skitter.errors import SkitterError
+from skitter.errors import FrontierError, SkitterError
 from skitter.logs import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from skitter.engine.crawl import Crawl
+    from skitter.intake import Page
 
 log = get_logger(__name__)
 
+HAND_ON_S = 0.2
+
 
 class Starter:
-    """Runs `start()` for each job whose start request was leased. before: awaited for each job."""
+    """Runs `start()` for each job whose start request was leased.
+
+    before: awaited for each job. meanwhile: called from time to time while it runs.
+    """
 
     def __init__(self, crawl: Crawl, *, settle: Callable[[Visit], None]) -> None:
         self.before: Callable[[str], Awaitable[None]] | None = None
+        self.meanwhile: Callable[[], None] | None = None
         self._crawl = crawl
         self._settle = settle
         self._running: dict[asyncio.Task[None], Visit] = {}
+        self._closing: set[asyncio.Task[None]] = set()
 
     def begin(self, visit: Visit) -> None:
         """Begin in a task of its own."""
@@ -56,18 +66,53 @@ class Starter:
     async def _run(self, visit: Visit) -> None:
         CURRENT.set(visit)
         try:
-            await self._consume(visit)
+            async with self._handing_on(visit.page):
+                await self._consume(visit)
         except asyncio.CancelledError:
             visit.over = True
             self._crawl.process.intake.release(visit.page)
             raise
         except CloseSpider as error:
-            await self._crawl.crawler.engine.close_spider_async(reason=error.reason)
+            self._close(error.reason or "cancelled")
         except SkitterError as error:
             visit.fail("engine", f"{type(error).__name__}: {error}")
         except Exception as error:  # noqa: BLE001 - a spider's code may raise anything
             self._failed(error)
         self._settle(visit)
+
+    def _close(self, reason: str) -> None:
+        """In a task of its own: to close ends this one, whose items would be lost."""
+        closing = self._crawl.crawler.engine.close_spider_async(reason=reason)
+        task = asyncio.ensure_future(closing)
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    @asynccontextmanager
+    async def _handing_on(self, page: Page) -> AsyncIterator[None]:
+        """Hand on what is there from time to time: `start()` may wait for what comes of it."""
+        ended = asyncio.Event()
+        handing_on = asyncio.create_task(self._hand_on(page, ended))
+        try:
+            yield
+        except asyncio.CancelledError:  # it begins anew elsewhere
+            handing_on.cancel()
+            raise
+        finally:
+            ended.set()
+            await asyncio.gather(handing_on, return_exceptions=True)
+
+    async def _hand_on(self, page: Page, ended: asyncio.Event) -> None:
+        """What is left in the end goes with the settlement, and so does what cannot be added."""
+        while not await _comes(ended, HAND_ON_S):
+            children, page.children = page.children, []
+            try:
+                await self._crawl.process.intake.add_children(page, children)
+            except FrontierError as error:
+                page.children = children + page.children
+                log.warning("requests of start() wait for its end", reason=str(error))
+                return
+            if self.meanwhile:
+                self.meanwhile()
 
     async def _consume(self, visit: Visit) -> None:
         engine: Any = self._crawl.crawler.engine
@@ -92,3 +137,11 @@ class Starter:
         )
         crawler.stats.inc_value("spider_exceptions/count")
         crawler.stats.inc_value(f"spider_exceptions/{type(error).__name__}")
+
+
+async def _comes(event: asyncio.Event, within_s: float) -> bool:
+    try:
+        await asyncio.wait_for(event.wait(), within_s)
+    except TimeoutError:
+        return False
+    return True

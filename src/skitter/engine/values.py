@@ -1,9 +1,9 @@
 """Values of meta and cb_kwargs in a form that msgpack keeps, and back.
 
 Text, numbers, bytes, lists and dictionaries with text keys are stored as they are. A few more kinds
-are stored under a tag: `{"~": [kind, content]}`. Items keep their class, which is looked up among
-the modules that are loaded, never imported. All else is refused, for msgpack would turn it into
-something similar without a word.
+are stored under a tag: `{"~": [kind, content]}`. Items, members of enums and named tuples keep
+their class, which is looked up among the modules that are loaded, never imported. All else is
+refused, for msgpack would turn it into something similar without a word.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from __future__ import annotations
 import sys
 from dataclasses import fields as dataclass_fields
 from dataclasses import is_dataclass
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from itemadapter import ItemAdapter
 
@@ -43,12 +44,7 @@ def store(value: Any) -> Any:
         return value if -_MOST <= value < _MOST else _tagged("int", str(value))
     if kind in _STORED:
         return _STORED[kind](value)
-    if ItemAdapter.is_item_class(kind) and not issubclass(kind, dict):
-        return _store_item(value)
-    for plain in _BASES:
-        if issubclass(kind, plain) and not issubclass(kind, Enum):
-            return store(plain(value))
-    raise Unstorable(f"it holds {_shown(value)}")
+    return _store_by_class(value, kind)
 
 
 def store_all(values: dict[str, Any]) -> dict[str, Any]:
@@ -99,22 +95,64 @@ def _store_dict(value: dict[Any, Any]) -> dict[str, Any]:
     return _tagged("dict", [[store(key), store(one)] for key, one in value.items()])
 
 
+def _store_by_class(value: Any, kind: type) -> Any:
+    """Of a class of somebody's own."""
+    if ItemAdapter.is_item_class(kind) and not issubclass(kind, dict):
+        return _store_item(value)
+    if issubclass(kind, Enum):
+        if value.name not in kind.__members__:  # flags that are joined have no name
+            raise Unstorable(f"it holds {_shown(value)} without a name")
+        return _tagged("enum", [*_class_name(kind), value.name])
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return _tagged("named", [*_class_name(kind), [store(one) for one in value]])
+    for plain in _BASES:
+        if issubclass(kind, plain):
+            return store(plain(value))
+    raise Unstorable(f"it holds {_shown(value)}")
+
+
 def _store_item(value: Any) -> dict[str, Any]:
-    kind = type(value)
-    if "<locals>" in kind.__qualname__:
-        raise Unstorable(f"it holds {_shown(value)}, a class that is made inside a function")
     content = {name: store(one) for name, one in ItemAdapter(value).items()}
-    return _tagged("item", [kind.__module__, kind.__qualname__, content])
+    return _tagged("item", [*_class_name(type(value)), content])
+
+
+def _class_name(kind: type) -> tuple[str, str]:
+    if "<locals>" in kind.__qualname__:
+        shown = f"{kind.__module__}.{kind.__qualname__}"
+        raise Unstorable(f"it holds a {shown}, a class that is made inside a function")
+    return kind.__module__, kind.__qualname__
+
+
+def _class_of(module: str, name: str) -> Any:
+    """A class by its name, among the modules that are loaded; None if there is none."""
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found if isinstance(found, type) else None
 
 
 def _restore_item(content: list[Any]) -> Any:
     module, name, fields = content
-    found: Any = sys.modules.get(module)
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    if not (isinstance(found, type) and ItemAdapter.is_item_class(found)):
+    kind = _class_of(module, name)
+    if kind is None or not ItemAdapter.is_item_class(kind):
         raise Unstorable(f"there is no item class {module}.{name}")
-    return _made(found, {key: restore(one) for key, one in fields.items()})
+    return _made(kind, {key: restore(one) for key, one in fields.items()})
+
+
+def _restore_enum(content: list[Any]) -> Any:
+    module, name, member = content
+    kind = _class_of(module, name)
+    if kind is None or not issubclass(kind, Enum) or member not in kind.__members__:
+        raise Unstorable(f"there is no {module}.{name}.{member}")
+    return kind[member]
+
+
+def _restore_named(content: list[Any]) -> Any:
+    module, name, values = content
+    kind = _class_of(module, name)
+    if kind is None or not issubclass(kind, tuple) or not hasattr(kind, "_make"):
+        raise Unstorable(f"there is no named tuple {module}.{name}")
+    return kind._make(restore(one) for one in values)
 
 
 def _made(kind: type, fields: dict[str, Any]) -> Any:
@@ -144,6 +182,9 @@ _STORED: dict[type, Callable[[Any], Any]] = {
     frozenset: _in_list("frozenset"),
     datetime: lambda value: _tagged("datetime", value.isoformat()),
     date: lambda value: _tagged("date", value.isoformat()),
+    time: lambda value: _tagged("time", value.isoformat()),
+    timedelta: lambda value: _tagged("span", [value.days, value.seconds, value.microseconds]),
+    UUID: _in_text("uuid"),
     Decimal: _in_text("decimal"),
 }
 _RESTORED: dict[str, Callable[[Any], Any]] = {
@@ -154,6 +195,11 @@ _RESTORED: dict[str, Callable[[Any], Any]] = {
     "dict": lambda content: {restore(key): restore(one) for key, one in content},
     "datetime": datetime.fromisoformat,
     "date": date.fromisoformat,
+    "time": time.fromisoformat,
+    "span": lambda content: timedelta(*content),
+    "uuid": UUID,
     "decimal": Decimal,
     "item": _restore_item,
+    "enum": _restore_enum,
+    "named": _restore_named,
 }

@@ -7,6 +7,7 @@ errbacks) takes the way of Scrapy's own scraper, with its parts.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 from types import GeneratorType
@@ -14,8 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 from scrapy import signals
+from scrapy.extensions.corestats import CoreStats
 from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.http import Request as ScrapyRequest
+from scrapy.logformatter import LogFormatter
+from scrapy.spidermiddlewares.httperror import HttpError, HttpErrorMiddleware
 from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.log import logformatter_adapter
 from scrapy.utils.misc import arg_to_iter, warn_on_generator_with_return_value
@@ -34,6 +38,8 @@ from skitter.sinks.extras import extra
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+
+    from scrapy.crawler import Crawler
 
     from skitter.engine.crawl import Crawl
     from skitter.engine.links import Links
@@ -69,13 +75,16 @@ class Visiting:
         self._crawler = crawl.crawler
         self._settler = settler
         self._hears = hears
-        self._download = download
+        self.download = download
         self._links = links
         self._sink = sink
         self._spider: Any = crawl.crawler.spider
         self._engine: Any = crawl.crawler.engine
         self._scraper: Any = self._engine.scraper
-        self._count = counter(crawl.crawler.stats)
+        self._count = _core_counter(crawl.crawler)
+        formatter = type(crawl.crawler.logformatter)
+        self._tells_crawled = formatter.crawled is not LogFormatter.crawled
+        self._tells_scraped = formatter.scraped is not LogFormatter.scraped
         self._warned: set[Any] = set()
         self._html = _html_kind(str(crawl.crawler.settings.get(SELECTORS) or ""))
         self._weighed = Weighed()
@@ -115,7 +124,7 @@ class Visiting:
 
     async def _result(self, request: ScrapyRequest, landed: Callable[[], None]) -> Result:
         try:
-            return await self._download(request)
+            return await self.download(request)
         except Exception:  # noqa: BLE001 - whatever it is, an errback may want it
             return failure()
         finally:
@@ -132,6 +141,12 @@ class Visiting:
                 await self._scrape(visit, result)
             else:
                 await self._scraper._scrape(result, request)  # noqa: SLF001
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task and task.cancelling():
+                raise
+            # Not this task was cancelled, but something that the spider waited for.
+            self._scraper.handle_spider_error(failure(), request, result)
         except Exception as error:  # Scrapy would log it and go on, and the page pass for done
             log.exception("page could not be handled", url=request.url)
             visit.fail("engine", text_of(error))
@@ -141,7 +156,7 @@ class Visiting:
         crawler, spider = self._crawler, self._spider
         if response.request is None:
             response.request = request
-        if is_told(logger):
+        if self._tells_crawled or is_told(logger):
             told = crawler.logformatter.crawled(response.request, response, spider)
             if told is not None:
                 logger.log(*logformatter_adapter(told), extra={"spider": spider})
@@ -168,8 +183,21 @@ class Visiting:
             if type(output) is not GeneratorType:
                 output = await _iterable(output)
             await self._take(visit, response, output)
+        except HttpError as error:  # as if a middleware had refused the response
+            await self._refuse(response, error)
         except Exception:  # noqa: BLE001 - a spider's code may raise anything
             self._scraper.handle_spider_error(failure(), request, response)
+
+    async def _refuse(self, response: Response, error: HttpError) -> None:
+        """A callback says that a response is none: Scrapy's middleware counts it, and that is all.
+
+        Where it is off, it is an error as any other.
+        """
+        middleware = self._crawler.get_spider_middleware(HttpErrorMiddleware)
+        if middleware is None:
+            self._scraper.handle_spider_error(failure(), response.request, response)
+            return
+        middleware.process_spider_exception(response, error)
 
     def _warn(self, callback: Any) -> None:
         """Once for each callback: a generator that returns something loses it."""
@@ -213,7 +241,7 @@ class Visiting:
         """Keep an item that nobody else wants to see; False if it takes the long way."""
         if self._sink is None or self._hears(signals.item_scraped):
             return False
-        if is_told(scraped_logger):
+        if self._tells_scraped or is_told(scraped_logger):
             return False
         try:
             await self._sink.keep(item, visit)
@@ -221,6 +249,13 @@ class Visiting:
             return False
         self._count("item_scraped_count")
         return True
+
+
+def _core_counter(crawler: Crawler) -> Callable[..., None]:
+    """Counts what Scrapy's CoreStats would, unless a project has turned that off."""
+    if any(type(one) is CoreStats for one in crawler.extensions.middlewares):
+        return counter(crawler.stats)
+    return lambda *_: None
 
 
 def _html_kind(selectors: str) -> type[HtmlResponse] | None:

@@ -79,7 +79,9 @@ def _said(ran: Ran) -> Iterator[str]:
 
 def _log(ran: Ran, case: type[Case]) -> Counter[str]:
     """What the spider said, and what went wrong in it; of a site's failure Scrapy tells more."""
-    own = (case.name, "scrapy.core.scraper")
+    own = [case.name, "scrapy.core.scraper"]
+    if "finish_reason" not in case.apart:
+        own.append("scrapy.core.engine")
     lines = [" ".join(line) for line in ran.outcome.log if line[0] in own]
     return Counter(re.sub(r"(Error downloading <.*?>).*", r"\1", line) for line in lines)
 

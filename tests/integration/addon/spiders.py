@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import resource
 from typing import Any
@@ -221,6 +222,38 @@ class Unstorable(Site):
 
     def parse_page(self, response: Any) -> Any:
         yield {"url": response.url}
+
+
+class Local(Site):
+    """Wants files of this machine, too."""
+
+    name = "local"
+
+    def parse(self, response: Any) -> Any:
+        for path in ("a", "b"):
+            yield scrapy.Request(f"file:///no-such/{path}", callback=self.parse)
+        yield {"url": response.url}
+
+
+class Cancelled(Site):
+    """Waits for something that somebody else cancels."""
+
+    name = "cancelled"
+
+    async def parse(self, response: Any) -> Any:
+        yield {"url": response.url}
+        if not self.settings.getbool("PIPELINE_IS_CANCELLED"):
+            raise asyncio.CancelledError
+
+
+class Cancelling:
+    """A pipeline that does the same."""
+
+    async def process_item(self, item: Any) -> Any:
+        waited: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        waited.cancel()
+        await waited
+        return item
 
 
 class Travels(Site):

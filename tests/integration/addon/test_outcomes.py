@@ -251,7 +251,16 @@ async def test_what_cannot_be_stored_is_told_and_its_page_is_a_dead_letter(
     assert "spider unstorable" in error
     assert "whose callback cannot be stored" in error
     assert "whose meta cannot be stored" in outcome.log
+    assert (await settled(frontier)).retries == 0
     assert [item["url"] for item in one.data()] == ["http://h0.lab/p/3"]
+
+
+async def test_a_scheme_that_is_not_queued_is_told_once(bench: StartBench) -> None:
+    one = bench(SMALL)
+    outcome = one.run("Local")
+    assert outcome.log.count("request refused") == 1
+    assert "file is not http or https" in outcome.log
+    assert len(one.data()) == 1
 
 
 async def test_everything_that_a_request_carries_arrives(bench: StartBench) -> None:

@@ -21,3 +21,10 @@ async def test_another_part_is_refused(bench: StartBench, named: str) -> None:
     settings = {named: "tests.integration.addon.spiders.One"}
     outcome = bench(SMALL).begin("One", args=None, **settings).outcome()
     assert f"cannot run the spider one: {named} = tests" in outcome.error
+
+
+async def test_nothing_waits_for_a_reactor_that_nobody_runs(bench: StartBench) -> None:
+    pipelines = {"tests.integration.engine.reactor_user.InThread": 1}
+    outcome = bench(SMALL).run("One", ITEM_PIPELINES=pipelines)
+    assert "forbidden when running without a Twisted reactor" in outcome.log
+    assert outcome.stats["finish_reason"] == "finished"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import datetime as dt
-from typing import Any
+import enum
+import uuid
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 import attrs
 import scrapy
@@ -66,6 +69,31 @@ class Returns(Case):
         }[kind]
 
 
+class Static(Case):
+    """Callbacks and errbacks that are static methods, or methods of the class."""
+
+    name = "callback_static"
+    paths = ("/links",)
+    gives = 3
+
+    def parse(self, response: Any) -> Any:
+        yield response.follow("/echo/1", callback=self.parse_static)
+        yield response.follow("/echo/2", callback=self.parse_class, cb_kwargs={"word": "x"})
+        yield response.follow("/status/404", errback=self.lost)
+
+    @staticmethod
+    def parse_static(response: Any) -> Any:
+        yield {"static": response.url}
+
+    @classmethod
+    def parse_class(cls, response: Any, word: str) -> Any:
+        return {cls.name: response.url, "word": word}
+
+    @staticmethod
+    def lost(failure: Any) -> Any:
+        yield {"lost": failure.request.url}
+
+
 class Inline(Case):
     """`engine.download_async` in a callback."""
 
@@ -104,6 +132,37 @@ class HandedOn(Case):
             "encoding": request.encoding,
             "callback": request.callback.__name__,
         }
+
+
+class Shelf(enum.Enum):
+    TOP = "t"
+
+
+class Place(NamedTuple):
+    shelf: Shelf
+    number: int
+
+
+class HandedOnKinds(Case):
+    """`cb_kwargs` of other kinds than text and numbers keep them."""
+
+    name = "handed_on_kinds"
+
+    async def start(self) -> Any:
+        handed = [
+            Place(Shelf.TOP, 3),
+            Plain("plain", ["a"]),
+            Declared(name="declared"),
+            dt.datetime(2024, 2, 29, 1, tzinfo=dt.UTC),
+            dt.time(1, 2),
+            dt.timedelta(minutes=3),
+            uuid.UUID(int=5),
+            Decimal("1.10"),
+        ]
+        yield Request(self.url("/hops/2"), self.parse_kinds, cb_kwargs={"handed": handed})
+
+    def parse_kinds(self, _response: Any, handed: list[Any]) -> Any:
+        yield {"handed": [repr(one) for one in handed]}
 
 
 class MetaOfParent(Case):

@@ -151,6 +151,50 @@ class SpiderMiddlewareOff(Case):
             yield from response.follow_all(css="a")
 
 
+class SpiderMiddlewareRescues(Case):
+    """`process_spider_exception` that raises, asks for more, waits, or returns rubbish."""
+
+    name = "spider_middleware_rescues"
+    custom_settings = {"SPIDER_MIDDLEWARES": {f"{HERE}.Rescues": 543}}
+    paths = ("/echo/raises", "/echo/asks", "/echo/waits", "/echo/returns-rubbish", "/echo/as-it-is")
+    gives = 7
+
+    def parse(self, response: Any) -> Any:
+        yield {"url": response.url}
+        if not response.url.endswith("again"):
+            raise ValueError("the callback failed")
+
+
+class SpiderMiddlewareBase(Case):
+    """A middleware on `BaseSpiderMiddleware`: requests and items of the start and of pages."""
+
+    name = "spider_middleware_base"
+    custom_settings = {"SPIDER_MIDDLEWARES": {f"{HERE}.Stamps": 543}}
+    gives = 3
+
+    async def start(self) -> Any:
+        yield {"first": True}
+        yield scrapy.Request(self.url("/echo/1"))
+
+    def parse(self, response: Any) -> Any:
+        yield {"url": response.url, "stamp": response.meta["stamp"]}
+        if response.url.endswith("1"):
+            yield response.follow("/echo/2")
+            yield response.follow("/echo/unwanted")
+
+
+class PipelineOfDeferreds(Case):
+    """A pipeline whose methods return Deferreds."""
+
+    name = "pipeline_deferreds"
+    custom_settings = {"ITEM_PIPELINES": {f"{HERE}.Deferring": 300}}
+    paths = ("/echo/",)
+
+    def parse(self, _response: Any) -> Any:
+        yield {"name": "kept"}
+        yield {"drop": True}
+
+
 class Pipelines(Case):
     """Pipelines that drop, raise and return other items, then an async one."""
 

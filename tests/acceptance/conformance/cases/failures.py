@@ -8,7 +8,8 @@ import socket
 from typing import Any
 
 import scrapy
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import CloseSpider, IgnoreRequest
+from scrapy.spidermiddlewares.httperror import HttpError
 
 from tests.acceptance.conformance.cases.case import Case, seen
 from tests.acceptance.conformance.cases.retries import Failing
@@ -157,6 +158,17 @@ class Callbacks(Case):
         yield {"last": True}
 
 
+class Refused200(Case):
+    """HttpError that a callback raises is no fault of its: the response is ignored, and counted."""
+
+    name = "callback_raises_http_error"
+    paths = ("/echo/1",)
+
+    def parse(self, response: Any) -> Any:
+        yield {"before": True}
+        raise HttpError(response, "it only says that it is well")
+
+
 class Errbacks(Failing):
     """An errback gives items and requests, or raises in its turn."""
 
@@ -177,6 +189,40 @@ class Errbacks(Failing):
 
     async def waits(self, failure: Any) -> Any:
         return {"waited": failure.request.url}
+
+
+class ErrbacksPassOn(Failing):
+    """An errback that returns its failure, or raises it again: as if there were none."""
+
+    name = "errback_passes_on"
+    custom_settings = ONCE
+    gives = 1
+
+    async def start(self) -> Any:
+        for path in ("/status/404", "/raw/short"):
+            yield scrapy.Request(self.url(path), errback=self.returns)
+            yield scrapy.Request(self.url(f"{path}?2"), errback=self.raises)
+        yield scrapy.Request(self.url("/echo/1"))
+
+    def returns(self, failure: Any) -> Any:
+        return failure
+
+    def raises(self, failure: Any) -> Any:
+        failure.raiseException()
+
+
+class ErrbackCloses(Failing):
+    """CloseSpider in an errback."""
+
+    name = "errback_closes"
+    gives = 1
+
+    async def start(self) -> Any:
+        yield {"first": True}
+        yield scrapy.Request(self.url("/status/404"), errback=self.closes)
+
+    def closes(self, failure: Any) -> Any:
+        raise CloseSpider(f"status {failure.value.response.status}")
 
 
 class Ignored(Failing):

@@ -218,3 +218,19 @@ class Follows(Case):
 
     def parse_link(self, response: Any) -> Any:
         yield seen(response, ours=response.request.flags)
+
+
+class Encodings(Case):
+    """A request's encoding is its own, or that of the page that it was followed from."""
+
+    name = "request_encoding"
+    paths = ("/body/charset-header",)
+    gives = 2
+
+    def parse(self, response: Any) -> Any:
+        yield response.follow("/echo/1", callback=self.parse_link)
+        yield scrapy.Request(response.urljoin("/echo/2"), self.parse_link, encoding="cp1251")
+
+    def parse_link(self, response: Any) -> Any:
+        wider = response.request.replace(url=response.url + "?q=\u00a7")
+        yield {"encoding": response.request.encoding, "wider": wider.url}

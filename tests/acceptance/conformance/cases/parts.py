@@ -9,6 +9,8 @@ from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.exceptions import DropItem, IgnoreRequest
 from scrapy.http import HtmlResponse, Request
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+from twisted.internet.defer import Deferred, fail, inlineCallbacks, succeed
 
 HERE = "tests.acceptance.conformance.cases.parts"
 
@@ -142,6 +144,56 @@ class Second(Part):
     async def process_spider_output_async(self, response: Any, result: Any) -> Any:  # noqa: ARG002
         async for output in result:
             yield output if isinstance(output, Request) else output | {"second": len(output)}
+
+
+class Rescues(Part):
+    """A spider middleware that deals with exceptions in many ways."""
+
+    def process_spider_exception(self, response: Any, exception: Exception) -> Any:
+        self.saw(f"exception {type(exception).__name__}")
+        way = response.url.rpartition("/")[2]
+        if way == "raises":
+            raise KeyError("the middleware failed")
+        if way == "asks":
+            return [Request(response.url + "-again")]
+        if way == "waits":
+            return self._later()
+        return 5 if way == "returns-rubbish" else None
+
+    async def _later(self) -> Any:
+        await asyncio.sleep(0)
+        yield {"rescued": "later"}
+
+
+class Stamps(BaseSpiderMiddleware):
+    """A spider middleware on Scrapy's base, which sees the start, too."""
+
+    def get_processed_request(self, request: Request, response: Any) -> Request | None:
+        request.meta["stamp"] = "start" if response is None else "page"
+        return None if "unwanted" in request.url else request
+
+    def get_processed_item(self, item: Any, response: Any) -> Any:
+        return item | {"of_start": response is None}
+
+
+class Deferring(Part):
+    """A pipeline of the age of Deferreds."""
+
+    def open_spider(self) -> Any:
+        return succeed(None)
+
+    @inlineCallbacks
+    def process_item(self, item: Any) -> Any:
+        number = yield succeed(2)
+        if item.get("drop"):
+            yield fail(DropItem("not wanted"))
+        return item | {"number": number}
+
+    def close_spider(self) -> Any:
+        closed: Deferred[None] = Deferred()
+        closed.addCallback(lambda _: self.saw("closed"))
+        asyncio.get_running_loop().call_later(0.01, closed.callback, None)
+        return closed
 
 
 class Picks(Part):
