@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import scrapy
-from scrapy.http import FormRequest, JsonRequest
+from scrapy.http import FormRequest, JsonRequest, XmlRpcRequest
 
 from tests.acceptance.conformance.cases.case import Case, leads_to, seen
 from tests.acceptance.conformance.cases.retries import Failing
@@ -158,6 +158,43 @@ class Jsons(Case):
         yield JsonRequest(self.url("/echo/1"), data={"b": [1, None, "ü"], "a": {"x": 1.5}})
         yield JsonRequest(self.url("/echo/2"), data={}, method="PUT")
         yield JsonRequest(self.url("/echo/3"), dumps_kwargs={"indent": 1}, data=[1])
+
+
+class Waiting(scrapy.Request):
+    """A request of the project's own, with other arguments and more to keep."""
+
+    def __init__(self, url: str, wait_s: float = 0, **kwargs: Any) -> None:
+        super().__init__(url, **kwargs)
+        self.wait_s = wait_s
+        self.headers.setdefault("X-Waits", "yes")
+
+
+class OwnRequests(Case):
+    """Requests of a class of the project's own keep what they have."""
+
+    name = "request_of_own_class"
+    gives = 2
+
+    async def start(self) -> Any:
+        yield Waiting(self.url("/echo/1"), wait_s=1.5)
+        without = Waiting(self.url("/echo/2"), meta={"a": 1})
+        del without.headers["X-Waits"]
+        yield without
+
+    def parse(self, response: Any) -> Any:
+        yield seen(response, request=type(response.request).__name__, waits=response.request.wait_s)
+
+
+class XmlRpc(Case):
+    """XmlRpcRequest."""
+
+    name = "xml_rpc_request"
+    gives = 2
+
+    async def start(self) -> Any:
+        url = self.url("/echo/rpc")
+        yield XmlRpcRequest(url, methodname="count", params=(1, "ü"))
+        yield XmlRpcRequest(url, methodname="count", params=("ü",), encoding="iso-8859-1")
 
 
 class Methods(Case):
