@@ -24,7 +24,7 @@ from scrapy.exceptions import (
 
 from skitter.engine.aiohttp_gets import Gets, peer_of
 from skitter.engine.deadlines import Deadline, Deadlines
-from skitter.engine.fetcher import Answer, Asked, Reception, always
+from skitter.engine.fetcher import SAYS_EMPTY, Answer, Asked, Reception, always
 from skitter.engine.verdicts import NotSent
 from skitter.resolve import Resolver, parse_rules
 
@@ -49,10 +49,18 @@ class _Request(aiohttp.ClientRequest):
     """Asks for leave when its connection is there: to make one may take longer than a lease.
 
     It adds no header of its own: aiohttp would work out for each request which ones not to add.
+    Nor does it wait for a 100 before it sends a body, whatever its headers expect.
     """
 
     def update_auto_headers(self, skip_auto_headers: Iterable[str] | None) -> None:  # noqa: ARG002
         self._skip_auto_headers = _NOT_ADDED
+
+    def update_expect_continue(self, expect: bool = False) -> None:  # noqa: FBT001, FBT002
+        """Nothing is waited for."""
+
+    def update_body_from_data(self, body: Any, _stacklevel: int = 3) -> None:
+        if body is not None or self.method in SAYS_EMPTY:
+            super().update_body_from_data(body, _stacklevel)
 
     async def send(self, conn: Any) -> aiohttp.ClientResponse:
         if not _MAY_SEND.get()():

@@ -7,6 +7,7 @@ in Scrapy's own download handlers.
 from __future__ import annotations
 
 import logging
+import re
 from base64 import b64decode
 from functools import lru_cache
 from ipaddress import ip_address
@@ -38,6 +39,9 @@ FIRST_BYTES = "skitter_first_bytes"
 """In a request's meta: how much of the body is wanted; the rest is left unread."""
 _UNBOUNDED = 1 << 62
 _PROXY_AUTHORIZATION = b"Proxy-Authorization"
+_CONTENT_LENGTH = b"Content-Length"
+_is_name = re.compile(rb"[A-Za-z0-9!#$%&'*+.^_`|~-]+").fullmatch
+MOST_NAMES = 1_000
 _address = lru_cache(maxsize=4096)(ip_address)
 
 
@@ -60,7 +64,7 @@ class Sending:
         asked = Asked(
             request.method,
             request._url,  # noqa: SLF001
-            _header_list(request.headers),
+            _header_list(request),
             request._body,  # noqa: SLF001
             meta.get("download_timeout", NO_TIMEOUT_S),
             _proxy(request) if meta.get("proxy") else "",
@@ -166,14 +170,43 @@ def _scrapys() -> Any:
     return _download_handlers
 
 
-def _header_list(headers: Headers) -> list[tuple[str, str]]:
-    """All headers in their order, as text."""
-    return [
-        (name.decode("latin-1"), value.decode("latin-1"))
-        for name, values in dict.items(headers)
-        if name != _PROXY_AUTHORIZATION
-        for value in values
-    ]
+class _Names(dict[bytes, str]):
+    """The names of headers as text; few different ones are sent."""
+
+    def __missing__(self, name: bytes) -> str:
+        if not _is_name(name):
+            raise _bad_name(name)
+        if len(self) >= MOST_NAMES:
+            self.clear()
+        text = self[name] = name.decode("ascii")
+        return text
+
+
+_NAMES = _Names()
+
+
+def _bad_name(name: bytes) -> Exception:
+    """What Twisted says of a name that no header can have."""
+    from twisted.web.http_headers import InvalidHeaderName  # noqa: PLC0415 - seldom needed
+
+    return InvalidHeaderName(name)
+
+
+def _header_list(request: ScrapyRequest) -> list[tuple[str, str]]:
+    """All headers in their order, as text; as Twisted has it, a line break becomes a blank.
+
+    The length of a body is the fetcher's to say.
+    """
+    found = []
+    for name, values in dict.items(request.headers):
+        if name == _PROXY_AUTHORIZATION or (name == _CONTENT_LENGTH and request._body):  # noqa: SLF001
+            continue
+        text = _NAMES[name]
+        for value in values:
+            broken = b"\n" in value or b"\r" in value
+            line = b" ".join(value.splitlines()) if broken else value
+            found.append((text, line.decode("latin-1")))
+    return found
 
 
 def _response(request: ScrapyRequest, headers: Headers, answer: Answer) -> Response:

@@ -31,6 +31,40 @@ class Headers(Case):
         yield scrapy.Request(self.url("/echo/"), headers=headers)
 
 
+class OddHeaders(Failing):
+    """Headers with line breaks, blanks, accents and bytes; a host by hand; names that are none."""
+
+    name = "headers_odd"
+    gives = 10
+
+    async def start(self) -> Any:
+        odd: tuple[dict[Any, Any], ...] = (
+            {"Authorization": "token\n"},
+            {"X-Lines": "a\r\nX-Other: b"},
+            {"X-Blanks": " a\tb "},
+            {"X-Accents": "ü€", b"x-bytes": b"\xff\xfe", "X-Empty": "", "X-Number": 5},
+            {"Host": "other.test", "Connection": "keep-alive"},
+            {"User-Agent": None, "Accept": None, "Accept-Encoding": None},
+            {":authority": "shop.test"},
+            {"X-Colon:": "1"},
+            {"Accept ": "text/html"},
+            {"": "nameless"},
+        )
+        for number, headers in enumerate(odd):
+            url = self.url(f"/echo/{number}")
+            yield scrapy.Request(url, headers=headers, errback=self.failed)
+
+
+class Expecting(Case):
+    """A body that is announced is not waited with."""
+
+    name = "headers_expect"
+
+    async def start(self) -> Any:
+        headers = {"Expect": "100-continue"}
+        yield scrapy.Request(self.url("/echo/"), method="PUT", body=b"data", headers=headers)
+
+
 class DefaultHeaders(Case):
     """Scrapy's default headers."""
 
@@ -210,6 +244,17 @@ class Methods(Case):
 
     def parse(self, response: Any) -> Any:
         yield {"url": response.url, "method": response.request.method, "status": response.status}
+
+
+class EmptyBodies(Case):
+    """Methods that usually have a body, without one."""
+
+    name = "methods_without_body"
+    gives = 5
+
+    async def start(self) -> Any:
+        for method in ("POST", "PUT", "PATCH", "DELETE", "PURGE"):
+            yield scrapy.Request(self.url(f"/echo/{method}"), method=method)
 
 
 class Urls(Case):
