@@ -23,6 +23,7 @@ from scrapy.exceptions import (
 )
 
 from skitter.engine.aiohttp_gets import Gets, peer_of
+from skitter.engine.aiohttp_heads import read_odd_heads
 from skitter.engine.deadlines import Deadline, Deadlines
 from skitter.engine.fetcher import SAYS_EMPTY, Answer, Asked, Reception, always
 from skitter.engine.verdicts import NotSent
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 KEPT_OPEN_S = 4.0
 DNS_KEPT_S = 300
 LONGEST_LINE = 16_384  # as in Scrapy's own client
+MOST_HEADERS = 500
 _NOT_ADDED: CIMultiDict[None] = CIMultiDict({"Content-Type": None})
 _BAD_URL = (aiohttp.InvalidUrlClientError, aiohttp.NonHttpUrlClientError)
 _PROTOCOLS = {(1, 1): "HTTP/1.1", (1, 0): "HTTP/1.0"}
@@ -96,18 +98,23 @@ class AiohttpFetcher:
             keepalive_timeout=KEPT_OPEN_S,
             local_addr=local_address,
         )
+        read_odd_heads(connector)
         self._deadlines = Deadlines()
         self._tls: Any = True if tls is None else tls
+        limits: dict[str, Any] = {
+            "max_line_size": LONGEST_LINE,
+            "max_field_size": LONGEST_LINE,
+            "max_headers": MOST_HEADERS,
+        }
         self._session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             request_class=_Request,
             response_class=_Response,
-            max_line_size=LONGEST_LINE,
-            max_field_size=LONGEST_LINE,
+            **limits,
         )
-        self._gets = Gets(connector, tls=self._tls, longest_line=LONGEST_LINE)
+        self._gets = Gets(connector, tls=self._tls, limits=limits)
         # There is no public way to say this.
         self._session._retry_connection = False  # noqa: SLF001
 

@@ -111,5 +111,14 @@ RAW: dict[str, bytes] = {
     "head-only": b"HTTP/1.1 200 OK\r\nContent-",
     "no-reason": b"HTTP/1.1 200\r\nContent-Length: 12\r\n\r\n<h1>no</h1>\n",
     "same-header-twice": _HEAD + b"X-One: 1\r\nX-One: 2\r\nContent-Length: 2\r\n\r\nok",
+    "no-colon": _HEAD + b"nonsense\r\nContent-Length: 2\r\n\r\nok",
+    "length-twice": _HEAD + b"Content-Length: 2\r\nContent-Length: 2\r\n\r\nok",
+    "length-and-chunks": _HEAD
+    + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+    "longer-than-said": _HEAD + b"Content-Length: 2\r\n\r\nok and more",
+    "no-content-but-some": b"HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\nok",
+    "many-headers": _HEAD
+    + b"".join(b"Set-Cookie: c%d=1\r\n" % number for number in range(200))
+    + b"Content-Length: 2\r\n\r\nok",
     "strange-status": b"HTTP/1.1 299 Whatever\r\nContent-Length: 2\r\n\r\nok",
 }

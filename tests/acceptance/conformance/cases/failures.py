@@ -110,6 +110,19 @@ class OddButWhole(Failing):
         yield told
 
 
+class OddHeads(Failing):
+    """Heads that are wrong, and read all the same."""
+
+    name = "odd_heads"
+    custom_settings = ONCE
+    paths = (
+        "/raw/no-colon", "/raw/length-twice", "/raw/length-and-chunks", "/raw/longer-than-said",
+        "/raw/no-content-but-some", "/raw/many-headers",
+    )  # fmt: skip
+    gives = 6
+    apart = ("downloader/response_bytes",)
+
+
 class TooBig(Failing):
     """DOWNLOAD_MAXSIZE: by the length that was said, by what came, and by `download_maxsize`."""
 
