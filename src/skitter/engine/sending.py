@@ -42,6 +42,7 @@ _PROXY_AUTHORIZATION = b"Proxy-Authorization"
 _CONTENT_LENGTH = b"Content-Length"
 _is_name = re.compile(rb"[A-Za-z0-9!#$%&'*+.^_`|~-]+").fullmatch
 MOST_NAMES = 1_000
+WITHOUT_BODY = (204, 304)
 _address = lru_cache(maxsize=4096)(ip_address)
 
 
@@ -49,11 +50,12 @@ class Sending:
     """One crawler's requests on their way out."""
 
     def __init__(self, crawler: Crawler, fetcher: Fetcher, hears: Hearing) -> None:
-        settings = crawler.settings
+        settings, spider = crawler.settings, crawler.spider
         self.crawler = crawler
         self.hears = hears
-        self.max_bytes = settings.getint("DOWNLOAD_MAXSIZE")
-        self.warn_bytes = settings.getint("DOWNLOAD_WARNSIZE")
+        # As attributes of the spider they are old, and still work in Scrapy.
+        self.max_bytes = getattr(spider, "download_maxsize", settings.getint("DOWNLOAD_MAXSIZE"))
+        self.warn_bytes = getattr(spider, "download_warnsize", settings.getint("DOWNLOAD_WARNSIZE"))
         self.fail_on_dataloss = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
         self._fetcher = fetcher
 
@@ -115,20 +117,22 @@ class _Reception:
         self.watches_body = sending.hears(signals.bytes_received)
 
     def head(self, status: int, headers: Sequence[tuple[bytes, bytes]]) -> bool:
-        """The host's clock, Content-Length against the bounds, and whoever listens."""
+        """The host's clock, whoever listens, and Content-Length against the bounds."""
         self.headers = headers_of(headers)
         head = self._head
         head.arrived(status, self.headers)
         lengths = dict.get(self.headers, b"Content-Length")
         length = int(lengths[-1]) if lengths and lengths[-1].isdigit() else None
-        if self._request.method == "HEAD":
-            head.body.expect(0)
-        else:
-            self._check(length or 0, expected=True)
-            head.body.expect(length)
+        if self._request.method == "HEAD" or status in WITHOUT_BODY:
+            length = 0
         if self._sending.hears(signals.headers_received):
             self._tell(signals.headers_received, headers=self.headers, body_length=length)
-        return self.stop is None
+            if self.stop:
+                head.body.expect(0)
+                return False
+        self._check(length or 0, expected=True)
+        head.body.expect(length)
+        return True
 
     def part(self, data: bytes, received: int) -> bool:
         """The bounds again, for a length may be missing or wrong."""

@@ -153,10 +153,11 @@ class Straight:
         return response
 
     def _decompress(self, request: ScrapyRequest, response: Response) -> Response:
-        """Gzip, in which nearly all comes, in one call; whatever is odd about it, Scrapy's way."""
+        """Gzip, in which nearly all comes, in one call; odd or large ones go Scrapy's way."""
         middleware = self._compression
         body = _gunzipped(request, response, middleware._max_size)  # noqa: SLF001
-        if body is None:
+        warned_at = request.meta.get("download_warnsize", middleware._warn_size)  # noqa: SLF001
+        if body is None or (warned_at and len(body) >= warned_at):
             unpacked: Response = middleware.process_response(request, response)
             return unpacked
         headers = response.headers
