@@ -21,11 +21,13 @@ from skitter.engine.straight import Straight, is_plain
 from skitter.sinks.extras import extra
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Awaitable, Callable
 
     from scrapy import Request as ScrapyRequest
     from scrapy.core.downloader.handlers import DownloadHandlers
     from scrapy.http import Response
+    from scrapy.settings import BaseSettings
 
     from skitter.engine.crawl import Crawl
     from skitter.engine.fetcher import Fetcher
@@ -34,11 +36,19 @@ if TYPE_CHECKING:
     Download = Callable[[ScrapyRequest], Awaitable[Response | ScrapyRequest]]
 
 WEB = ("http", "https")
+LEGACY_SERVER_CONNECT = 0x4  # OpenSSL's; Python has a name for it from 3.12 on
 
 
 def _address_of(told: str | tuple[str, int] | None) -> tuple[str, int] | None:
     """Where requests leave from; a host alone takes any port."""
     return (told, 0) if isinstance(told, str) else told
+
+
+def tls_of(settings: BaseSettings) -> ssl.SSLContext:
+    """By the settings; as with Scrapy's own client, old servers may be without RFC 5746."""
+    context = _make_ssl_context(settings)
+    context.options |= LEGACY_SERVER_CONNECT
+    return context
 
 
 def _fetcher_of(client: str) -> Callable[..., Fetcher]:
@@ -83,7 +93,7 @@ class Downloading:
         fetch = self._crawl.settings.fetch
         self._fetcher = _fetcher_of(fetch.client)(
             resolve=fetch.resolve,
-            tls=_make_ssl_context(crawler.settings),
+            tls=tls_of(crawler.settings),
             local_address=_address_of(crawler.settings.get("DOWNLOAD_BIND_ADDRESS")),
         )
         self._sending = Sending(crawler, self._fetcher, self._hears)

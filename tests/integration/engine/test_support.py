@@ -16,8 +16,16 @@ pytestmark = pytest.mark.integration
 SMALL = WebSpec(hosts=1, pages=5, links=0)
 
 
-@pytest.mark.parametrize("named", ["SCHEDULER", "DOWNLOADER", "DUPEFILTER_CLASS"])
+@pytest.mark.parametrize(
+    "named", ["SCHEDULER", "DOWNLOADER", "DUPEFILTER_CLASS", "DOWNLOADER_CLIENTCONTEXTFACTORY"]
+)
 async def test_another_part_is_refused(bench: StartBench, named: str) -> None:
     settings = {named: "tests.integration.addon.spiders.One"}
     outcome = bench(SMALL).begin("One", args=None, **settings).outcome()
     assert f"cannot run the spider one: {named} = tests" in outcome.error
+
+
+async def test_a_tls_method_is_refused(bench: StartBench) -> None:
+    settings = {"DOWNLOADER_CLIENT_TLS_METHOD": "TLSv1.2"}
+    outcome = bench(SMALL).begin("One", args=None, **settings).outcome()
+    assert "DOWNLOADER_CLIENT_TLS_METHOD = TLSv1.2" in outcome.error
