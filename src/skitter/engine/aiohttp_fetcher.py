@@ -41,6 +41,7 @@ LONGEST_LINE = 16_384  # as in Scrapy's own client
 MOST_HEADERS = 500
 _NOT_ADDED: CIMultiDict[None] = CIMultiDict({"Content-Type": None})
 _BAD_URL = (aiohttp.InvalidUrlClientError, aiohttp.NonHttpUrlClientError)
+_PROXIES = ("http://", "https://")
 _PROTOCOLS = {(1, 1): "HTTP/1.1", (1, 0): "HTTP/1.0"}
 # The time of a request is kept here, for it stands still while a body waits for room.
 _NO_TIMEOUT = aiohttp.ClientTimeout(total=None)
@@ -81,6 +82,19 @@ class _Response(aiohttp.ClientResponse):
         return await super().start(connection)
 
 
+class _Connector(aiohttp.TCPConnector):
+    """Says no more to a proxy than where to connect, and with which credentials, as Scrapy does."""
+
+    def _update_proxy_auth_header_and_build_proxy_req(
+        self, req: aiohttp.ClientRequest
+    ) -> aiohttp.ClientRequest:
+        made = super()._update_proxy_auth_header_and_build_proxy_req(req)
+        for name in ("Accept", "Accept-Encoding", "User-Agent"):
+            made.headers.pop(name, None)
+        made.headers["Host"] = f"{req.url.raw_host}:{req.url.port}"
+        return made
+
+
 class AiohttpFetcher:
     """One session for one crawler. resolve: rules that come before DNS."""
 
@@ -91,7 +105,7 @@ class AiohttpFetcher:
         tls: ssl.SSLContext | None = None,
         local_address: tuple[str, int] | None = None,
     ) -> None:
-        connector = aiohttp.TCPConnector(
+        connector = _Connector(
             limit=0,
             resolver=Resolver(parse_rules(resolve)),
             ttl_dns_cache=DNS_KEPT_S,
@@ -147,6 +161,8 @@ class AiohttpFetcher:
         plain = self._gets.text(asked)
         if plain:
             return await self._get(*plain, asked, reception, deadline)
+        if asked.proxy and not asked.proxy.startswith(_PROXIES):
+            raise UnsupportedURLSchemeError(f"{asked.proxy.partition(':')[0]} proxies need curl")
         async with self._session.request(
             asked.method,
             yarl.URL(asked.url, encoded=True),

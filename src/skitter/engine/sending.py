@@ -250,5 +250,5 @@ def _proxy(request: ScrapyRequest) -> str:
 def _decoded(header: bytes) -> str:
     kind, _, data = header.partition(b" ")
     if kind.lower() != b"basic":
-        return ""
-    return b64decode(data).decode("utf-8", "replace")
+        raise ValueError("a Proxy-Authorization other than Basic cannot be sent")
+    return b64decode(data).decode("latin-1")  # a character for each byte, whatever they mean

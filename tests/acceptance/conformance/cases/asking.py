@@ -9,7 +9,7 @@ from typing import Any
 import scrapy
 from scrapy.http import FormRequest, JsonRequest, XmlRpcRequest
 
-from tests.acceptance.conformance.cases.case import Case, leads_to, seen
+from tests.acceptance.conformance.cases.case import Case, leads_to, port_of, seen
 from tests.acceptance.conformance.cases.retries import Failing
 
 
@@ -267,6 +267,42 @@ class Urls(Case):
         "/echo/?q=a+b%20c", "/echo/?u=http://x.test/?y=1#part", "/echo/'\"<>`{}|\\^",
     )  # fmt: skip
     gives = len(paths)
+
+
+class Proxies(Failing):
+    """`meta["proxy"]`: with credentials in it, in a header, without; the site is the proxy."""
+
+    name = "proxies"
+    gives = 6
+
+    async def start(self) -> Any:
+        host = f"127.0.0.1:{port_of(self.site)}"
+        ways: tuple[dict[str, Any], ...] = (
+            {"meta": {"proxy": f"http://{host}"}},
+            {"meta": {"proxy": host}},
+            {"meta": {"proxy": f"http://us%40er:p%3Aw@{host}"}},
+            {"meta": {"proxy": f"http://ü:ö@{host}"}},
+            {"meta": {"proxy": f"http://{host}"}, "headers": {"Proxy-Authorization": "Basic dTpw"}},
+            {"meta": {"proxy": "socks5://127.0.0.1:1"}},
+        )
+        for number, way in enumerate(ways):
+            url = f"http://shop{number}.example.com/echo/{number}?a=1#part"
+            yield scrapy.Request(url, errback=self.failed, **way)
+
+
+class Tunnels(Case):
+    """What a proxy is told before TLS is spoken through it; this one refuses."""
+
+    name = "proxies_tunnel"
+    custom_settings = {"RETRY_ENABLED": False}
+    apart = ("downloader/exception_type_count/*",)
+
+    async def start(self) -> Any:
+        meta = {"proxy": f"http://user:pw@127.0.0.1:{port_of(self.site)}"}
+        yield scrapy.Request("https://shop.example.com/", meta=meta, errback=self.refused)
+
+    def refused(self, failure: Any) -> Any:
+        yield {"refused": failure.request.url}
 
 
 class Robots(Failing):
