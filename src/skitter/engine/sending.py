@@ -68,7 +68,7 @@ class Sending:
             request._url,  # noqa: SLF001
             _header_list(request),
             request._body,  # noqa: SLF001
-            meta.get("download_timeout", NO_TIMEOUT_S),
+            meta.get("download_timeout") or NO_TIMEOUT_S,
             _proxy(request) if meta.get("proxy") else "",
             head.may_send,
         )
