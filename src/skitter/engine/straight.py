@@ -18,7 +18,7 @@ from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware, RedirectMiddleware
 from scrapy.downloadermiddlewares.stats import DownloaderStats
 from scrapy.downloadermiddlewares.useragent import UserAgentMiddleware
-from scrapy.http import Headers, Response
+from scrapy.http import Headers, Response, TextResponse
 from scrapy.http import HtmlResponse as ScrapyHtmlResponse
 from scrapy.utils.misc import load_object
 
@@ -165,7 +165,9 @@ class Straight:
         self._all_stats.inc_value("httpcompression/response_bytes", len(body))
         self._all_stats.inc_value("httpcompression/response_count")
         kind = kind_of(headers, response.url, body)
-        made = response.replace(cls=kind, body=body, headers=None)
+        # Which encoding it is in, the packed body does not tell.
+        more: dict[str, Any] = {"encoding": None} if issubclass(kind, TextResponse) else {}
+        made = response.replace(cls=kind, body=body, headers=None, **more)
         made.headers = headers
         return made
 
