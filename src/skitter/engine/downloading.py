@@ -6,6 +6,7 @@ the configured order. Downloads outside of the queue always go through the chain
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -36,12 +37,8 @@ if TYPE_CHECKING:
     Download = Callable[[ScrapyRequest], Awaitable[Response | ScrapyRequest]]
 
 WEB = ("http", "https")
+MOST_ADDRESSES = 256
 LEGACY_SERVER_CONNECT = 0x4  # OpenSSL's; Python has a name for it from 3.12 on
-
-
-def _address_of(told: str | tuple[str, int] | None) -> tuple[str, int] | None:
-    """Where requests leave from; a host alone takes any port."""
-    return (told, 0) if isinstance(told, str) else told
 
 
 def tls_of(settings: BaseSettings) -> ssl.SSLContext:
@@ -49,6 +46,28 @@ def tls_of(settings: BaseSettings) -> ssl.SSLContext:
     context = _make_ssl_context(settings)
     context.options |= LEGACY_SERVER_CONNECT
     return context
+
+
+class _Fetchers:
+    """One for each address that requests leave from; most crawlers have one, which is any."""
+
+    def __init__(self, make: Callable[..., Fetcher]) -> None:
+        self._make = make
+        self._made: dict[Any, Fetcher] = {}
+
+    def of(self, told: str | tuple[str, int] | None) -> Fetcher:
+        """As DOWNLOAD_BIND_ADDRESS and `meta["bindaddress"]` tell it; a host takes any port."""
+        address = (told, 0) if isinstance(told, str) else told and tuple(told)
+        if address not in self._made:
+            if len(self._made) >= MOST_ADDRESSES:
+                raise ValueError(f"requests leave from {MOST_ADDRESSES} addresses already")
+            self._made[address] = self._make(local_address=address)
+        return self._made[address]
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for fetcher in self._made.values():
+            await fetcher.close()
 
 
 def _fetcher_of(client: str) -> Callable[..., Fetcher]:
@@ -72,7 +91,7 @@ class Downloading:
         self._hears = hears
         self.middleware = DownloaderMiddlewareManager.from_crawler(crawler)
         self.slots: dict[str, Any] = {}
-        self._fetcher: Fetcher | None = None
+        self._fetchers: _Fetchers | None = None
         self._handlers: DownloadHandlers | None = None
         self._asking = Asking(crawl, self._send)
         self._sending: Sending
@@ -91,12 +110,10 @@ class Downloading:
         """The spider is open, and has told the middlewares what it wants."""
         crawler, chain = self._crawl.crawler, self.middleware.middlewares
         fetch = self._crawl.settings.fetch
-        self._fetcher = _fetcher_of(fetch.client)(
-            resolve=fetch.resolve,
-            tls=tls_of(crawler.settings),
-            local_address=_address_of(crawler.settings.get("DOWNLOAD_BIND_ADDRESS")),
-        )
-        self._sending = Sending(crawler, self._fetcher, self._hears)
+        kind = _fetcher_of(fetch.client)
+        tls = tls_of(crawler.settings)
+        self._fetchers = _Fetchers(partial(kind, resolve=fetch.resolve, tls=tls))
+        self._sending = Sending(crawler, self._fetchers.of, self._hears)
         self.download = self.chain
         if is_plain(crawler, chain):
             straight = Straight(crawler, chain, self._reach)
@@ -109,8 +126,8 @@ class Downloading:
 
     async def close_async(self) -> None:
         """Close all connections."""
-        if self._fetcher:
-            await self._fetcher.close()
+        if self._fetchers:
+            await self._fetchers.close()
 
     async def chain(self, request: ScrapyRequest) -> Response | ScrapyRequest:
         """Through all middlewares, in their order."""

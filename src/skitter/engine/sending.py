@@ -22,7 +22,7 @@ from skitter.engine.fetcher import Asked
 from skitter.engine.responses import headers_of, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from scrapy import Request as ScrapyRequest
     from scrapy.crawler import Crawler
@@ -47,9 +47,11 @@ _address = lru_cache(maxsize=4096)(ip_address)
 
 
 class Sending:
-    """One crawler's requests on their way out."""
+    """One crawler's requests on their way out. fetcher_from: by the address they leave from."""
 
-    def __init__(self, crawler: Crawler, fetcher: Fetcher, hears: Hearing) -> None:
+    def __init__(
+        self, crawler: Crawler, fetcher_from: Callable[[Any], Fetcher], hears: Hearing
+    ) -> None:
         settings, spider = crawler.settings, crawler.spider
         self.crawler = crawler
         self.hears = hears
@@ -57,7 +59,8 @@ class Sending:
         self.max_bytes = getattr(spider, "download_maxsize", settings.getint("DOWNLOAD_MAXSIZE"))
         self.warn_bytes = getattr(spider, "download_warnsize", settings.getint("DOWNLOAD_WARNSIZE"))
         self.fail_on_dataloss = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
-        self._fetcher = fetcher
+        self._fetcher_from = fetcher_from
+        self._fetcher = fetcher_from(settings.get("DOWNLOAD_BIND_ADDRESS"))
 
     async def send(self, request: ScrapyRequest, head: Head) -> Response:
         """Ask at once: whoever calls has the turn."""
@@ -72,7 +75,9 @@ class Sending:
             _proxy(request) if meta.get("proxy") else "",
             head.may_send,
         )
-        answer = await self._fetcher.fetch(asked, reception)
+        own = meta.get("bindaddress")
+        fetcher = self._fetcher_from(own) if own else self._fetcher
+        answer = await fetcher.fetch(asked, reception)
         request.meta["download_latency"] = head.at - head.begun
         response = _response(request, reception.headers, answer)
         if reception.stop:

@@ -305,6 +305,19 @@ class Tunnels(Case):
         yield {"refused": failure.request.url}
 
 
+class BindAddress(Failing):
+    """DOWNLOAD_BIND_ADDRESS, and `bindaddress` of a request, with a port or without."""
+
+    name = "bind_address"
+    custom_settings = {"DOWNLOAD_BIND_ADDRESS": "127.0.0.2"}
+    gives = 3
+
+    async def start(self) -> Any:
+        for number, address in enumerate((None, "127.0.0.3", ("127.0.0.4", 0))):
+            url = self.url(f"/echo/{number}")
+            yield scrapy.Request(url, meta={"bindaddress": address}, errback=self.failed)
+
+
 class Robots(Failing):
     """ROBOTSTXT_OBEY: what is forbidden is not asked; `dont_obey_robotstxt` is."""
 
