@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import signal
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from skitter.engine.collecting import resting, spare_the_collector
@@ -17,7 +18,7 @@ with resting():
     load_parts()
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -32,8 +33,23 @@ def run_spider(
     spider: type[Spider], settings: Settings, *, args: Mapping[str, Any] | None = None
 ) -> Crawler:
     """Run a spider; its crawler, with the stats, when it has ended."""
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner, without_reactor():
         return runner.run(_run(spider, settings, args))
+
+
+@contextmanager
+def without_reactor() -> Iterator[None]:
+    """Nobody runs Twisted's reactor here: to import it is an error, and no wait without end."""
+    # Loaded with Scrapy's parts.
+    from scrapy.utils import reactorless  # noqa: PLC0415
+    from scrapy.utils.reactor import is_reactor_installed  # noqa: PLC0415
+
+    hook = None if is_reactor_installed() else reactorless.install_reactor_import_hook()
+    try:
+        yield
+    finally:
+        if hook:
+            reactorless.uninstall_reactor_import_hook(hook)
 
 
 async def _run(spider: type[Spider], settings: Settings, args: Mapping[str, Any] | None) -> Crawler:
