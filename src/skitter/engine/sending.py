@@ -206,16 +206,24 @@ def _header_list(request: ScrapyRequest) -> list[tuple[str, str]]:
 
     The length of a body is the fetcher's to say.
     """
-    found = []
-    for name, values in dict.items(request.headers):
-        if name == _PROXY_AUTHORIZATION or (name == _CONTENT_LENGTH and request._body):  # noqa: SLF001
-            continue
-        text = _NAMES[name]
-        for value in values:
-            broken = b"\n" in value or b"\r" in value
-            line = b" ".join(value.splitlines()) if broken else value
-            found.append((text, line.decode("latin-1")))
+    headers = request.headers
+    found = [
+        (_NAMES[name], value.decode("latin-1"))
+        for name, values in dict.items(headers)
+        if name != _PROXY_AUTHORIZATION
+        for value in values
+    ]
+    if request._body and _CONTENT_LENGTH in dict.keys(headers):  # noqa: SLF001
+        found = [pair for pair in found if pair[0] != "Content-Length"]
+    for _, value in found:
+        if "\n" in value or "\r" in value:
+            return [(name, _on_one_line(text)) for name, text in found]
     return found
+
+
+def _on_one_line(text: str) -> str:
+    """Bytes know fewer line breaks than text does."""
+    return b" ".join(text.encode("latin-1").splitlines()).decode("latin-1")
 
 
 def _response(request: ScrapyRequest, headers: Headers, answer: Answer) -> Response:
