@@ -25,8 +25,9 @@ from scrapy.exceptions import (
 )
 
 from skitter.engine.aiohttp_gets import Gets, peer_of
+from skitter.engine.aiohttp_heads import read_odd_heads
 from skitter.engine.deadlines import Deadline, Deadlines
-from skitter.engine.fetcher import Answer, Asked, Reception, always
+from skitter.engine.fetcher import SAYS_EMPTY, Answer, Asked, Reception, always
 from skitter.engine.tls_sessions import with_sessions
 from skitter.engine.verdicts import NotSent
 from skitter.resolve import Resolver, parse_rules
@@ -39,8 +40,10 @@ if TYPE_CHECKING:
 KEPT_OPEN_S = 4.0
 DNS_KEPT_S = 300
 LONGEST_LINE = 16_384  # as in Scrapy's own client
+MOST_HEADERS = 500
 _NOT_ADDED: CIMultiDict[None] = CIMultiDict({"Content-Type": None})
 _BAD_URL = (aiohttp.InvalidUrlClientError, aiohttp.NonHttpUrlClientError)
+_PROXIES = ("http://", "https://")
 _PROTOCOLS = {(1, 1): "HTTP/1.1", (1, 0): "HTTP/1.0"}
 # The time of a request is kept here, for it stands still while a body waits for room.
 _NO_TIMEOUT = aiohttp.ClientTimeout(total=None)
@@ -51,10 +54,18 @@ class _Request(aiohttp.ClientRequest):
     """Asks for leave when its connection is there: to make one may take longer than a lease.
 
     It adds no header of its own: aiohttp would work out for each request which ones not to add.
+    Nor does it wait for a 100 before it sends a body, whatever its headers expect.
     """
 
     def update_auto_headers(self, skip_auto_headers: Iterable[str] | None) -> None:  # noqa: ARG002
         self._skip_auto_headers = _NOT_ADDED
+
+    def update_expect_continue(self, expect: bool = False) -> None:  # noqa: FBT001, FBT002
+        """Nothing is waited for."""
+
+    def update_body_from_data(self, body: Any, _stacklevel: int = 3) -> None:
+        if body is not None or self.method in SAYS_EMPTY:
+            super().update_body_from_data(body, _stacklevel)
 
     async def send(self, conn: Any) -> aiohttp.ClientResponse:
         if not _MAY_SEND.get()():
@@ -73,6 +84,19 @@ class _Response(aiohttp.ClientResponse):
         return await super().start(connection)
 
 
+class _Connector(aiohttp.TCPConnector):
+    """Says no more to a proxy than where to connect, and with which credentials, as Scrapy does."""
+
+    def _update_proxy_auth_header_and_build_proxy_req(
+        self, req: aiohttp.ClientRequest
+    ) -> aiohttp.ClientRequest:
+        made = super()._update_proxy_auth_header_and_build_proxy_req(req)
+        for name in ("Accept", "Accept-Encoding", "User-Agent"):
+            made.headers.pop(name, None)
+        made.headers["Host"] = f"{req.url.raw_host}:{req.url.port}"
+        return made
+
+
 class AiohttpFetcher:
     """One session for one crawler. resolve: rules that come before DNS. tls makes contexts."""
 
@@ -83,26 +107,31 @@ class AiohttpFetcher:
         tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
         local_address: tuple[str, int] | None = None,
     ) -> None:
-        connector = aiohttp.TCPConnector(
+        connector = _Connector(
             limit=0,
             resolver=Resolver(parse_rules(resolve)),
             ttl_dns_cache=DNS_KEPT_S,
             keepalive_timeout=KEPT_OPEN_S,
             local_addr=local_address,
         )
+        read_odd_heads(connector)
         self._deadlines = Deadlines()
         self._make_tls = tls
         self._tls = with_sessions(tls())
+        limits: dict[str, Any] = {
+            "max_line_size": LONGEST_LINE,
+            "max_field_size": LONGEST_LINE,
+            "max_headers": MOST_HEADERS,
+        }
         self._session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             request_class=_Request,
             response_class=_Response,
-            max_line_size=LONGEST_LINE,
-            max_field_size=LONGEST_LINE,
+            **limits,
         )
-        self._gets = Gets(connector, tls=self._tls, longest_line=LONGEST_LINE)
+        self._gets = Gets(connector, tls=self._tls, limits=limits)
         # There is no public way to say this.
         self._session._retry_connection = False  # noqa: SLF001
 
@@ -140,6 +169,8 @@ class AiohttpFetcher:
         plain = self._gets.text(asked)
         if plain:
             return await self._get(*plain, asked, reception, deadline)
+        if asked.proxy and not asked.proxy.startswith(_PROXIES):
+            raise UnsupportedURLSchemeError(f"{asked.proxy.partition(':')[0]} proxies need curl")
         async with self._session.request(
             asked.method,
             yarl.URL(asked.url, encoded=True),

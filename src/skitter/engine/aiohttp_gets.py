@@ -49,12 +49,14 @@ class Origin(aiohttp.ClientRequest):
 
 
 class Gets:
-    """Those of one fetcher. tls, longest_line: as the session has them."""
+    """Those of one fetcher. tls, limits: as the session has them."""
 
-    def __init__(self, connector: aiohttp.BaseConnector, *, tls: Any, longest_line: int) -> None:
+    def __init__(
+        self, connector: aiohttp.BaseConnector, *, tls: Any, limits: dict[str, int]
+    ) -> None:
         self._connector = connector
         self._tls = tls
-        self._longest_line = longest_line
+        self._limits = limits
         self._origins: dict[str, Origin] = {}
 
     def text(self, asked: Asked) -> tuple[Origin, bytes] | None:
@@ -107,8 +109,7 @@ class Gets:
             timer=_NO_TIMER,
             read_until_eof=True,
             auto_decompress=False,
-            max_line_size=self._longest_line,
-            max_field_size=self._longest_line,
+            **self._limits,
         )
         if not asked.may_send():
             raise NotSent

@@ -109,7 +109,8 @@ class Cookies(CookiesMiddleware):
         visit = current()
         job = visit.job if visit else self._crawl.job
         host = urlparse_cached(request).hostname or ""
-        key = (job, str(request.meta.get("cookiejar", "")), registered_domain(host))
+        named = request.meta.get("cookiejar")  # None, as it is often handed on, names none
+        key = (job, "" if named is None else str(named), registered_domain(host))
         jar = self._jars.get(key)
         if jar is None:
             jar = self._jars[key] = Jar(job, key[1], key[2])

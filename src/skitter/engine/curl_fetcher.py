@@ -27,7 +27,7 @@ from scrapy.exceptions import (
 
 from skitter.engine.curl_multi import CurlMulti
 from skitter.engine.deadlines import Deadline, Deadlines
-from skitter.engine.fetcher import Answer, Asked, Reception
+from skitter.engine.fetcher import SAYS_EMPTY, Answer, Asked, Reception
 from skitter.engine.verdicts import NotSent
 from skitter.resolve import parse_rules, resolve
 
@@ -52,7 +52,6 @@ _ERRORS: dict[int, type[Exception]] = {
 _TLS_CODES = (pycurl.E_SSL_CONNECT_ERROR, pycurl.E_PEER_FAILED_VERIFICATION)
 _PROXY_CODES = (pycurl.E_COULDNT_RESOLVE_PROXY, pycurl.E_COULDNT_CONNECT, _E_PROXY)
 _RESET_CODES = (pycurl.E_GOT_NOTHING, pycurl.E_SEND_ERROR, pycurl.E_ABORTED_BY_CALLBACK)
-_WITHOUT_BODY = ("GET", "OPTIONS", "TRACE")
 _PROTOCOLS = {pycurl.CURL_HTTP_VERSION_1_0: "HTTP/1.0", pycurl.CURL_HTTP_VERSION_2_0: "HTTP/2"}
 _TLS = {
     ssl.TLSVersion.TLSv1: (pycurl.SSLVERSION_TLSv1_0, pycurl.SSLVERSION_MAX_TLSv1_0),
@@ -225,7 +224,7 @@ class CurlFetcher:
         if asked.method == "HEAD":
             easy.setopt(pycurl.NOBODY, 1)
         elif asked.method != "GET" or asked.body:
-            if asked.body or asked.method not in _WITHOUT_BODY:
+            if asked.body or asked.method in SAYS_EMPTY:
                 easy.setopt(pycurl.POSTFIELDSIZE, len(asked.body))
                 easy.setopt(pycurl.POSTFIELDS, asked.body)
             easy.setopt(pycurl.CUSTOMREQUEST, asked.method)
@@ -270,14 +269,15 @@ def _tls_options(tls: ssl.SSLContext) -> list[tuple[int, Any]]:
     return [*options, (pycurl.CAINFO, authorities)] if verified and authorities else options
 
 
-def _header_lines(asked: Asked) -> list[str]:
+def _header_lines(asked: Asked) -> list[bytes]:
     """The headers in their order; libcurl's own are off unless they are among them."""
     given = {name.lower() for name, _ in asked.headers}
     lines = [f"{name}: {value}" if value else f"{name};" for name, value in asked.headers]
     if re.search(r"[\r\n\0]", "".join(lines)):  # libcurl would send it, and so another header
         raise ValueError(f"a header of {asked.url} has a line break or a null byte in it")
-    own = ("Accept", "Content-Type", "Expect")
-    return [*lines, *(f"{name}:" for name in own if name.lower() not in given)]
+    own = ("Accept", "Content-Type", "Expect", "User-Agent")
+    lines += [f"{name}:" for name in own if name.lower() not in given]
+    return [line.encode("latin-1") for line in lines]
 
 
 def _pairs(lines: list[bytes]) -> list[tuple[bytes, bytes]]:

@@ -22,11 +22,13 @@ from skitter.engine.straight import Straight, is_plain
 from skitter.sinks.extras import extra
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Awaitable, Callable
 
     from scrapy import Request as ScrapyRequest
     from scrapy.core.downloader.handlers import DownloadHandlers
     from scrapy.http import Response
+    from scrapy.settings import BaseSettings
 
     from skitter.engine.crawl import Crawl
     from skitter.engine.fetcher import Fetcher
@@ -35,11 +37,37 @@ if TYPE_CHECKING:
     Download = Callable[[ScrapyRequest], Awaitable[Response | ScrapyRequest]]
 
 WEB = ("http", "https")
+MOST_ADDRESSES = 256
+LEGACY_SERVER_CONNECT = 0x4  # OpenSSL's; Python has a name for it from 3.12 on
 
 
-def _address_of(told: str | tuple[str, int] | None) -> tuple[str, int] | None:
-    """Where requests leave from; a host alone takes any port."""
-    return (told, 0) if isinstance(told, str) else told
+def tls_of(settings: BaseSettings) -> ssl.SSLContext:
+    """By the settings; as with Scrapy's own client, old servers may be without RFC 5746."""
+    context = _make_ssl_context(settings)
+    context.options |= LEGACY_SERVER_CONNECT
+    return context
+
+
+class _Fetchers:
+    """One for each address that requests leave from; most crawlers have one, which is any."""
+
+    def __init__(self, make: Callable[..., Fetcher]) -> None:
+        self._make = make
+        self._made: dict[Any, Fetcher] = {}
+
+    def of(self, told: str | tuple[str, int] | None) -> Fetcher:
+        """As DOWNLOAD_BIND_ADDRESS and `meta["bindaddress"]` tell it; a host takes any port."""
+        address = (told, 0) if isinstance(told, str) else told and tuple(told)
+        if address not in self._made:
+            if len(self._made) >= MOST_ADDRESSES:
+                raise ValueError(f"requests leave from {MOST_ADDRESSES} addresses already")
+            self._made[address] = self._make(local_address=address)
+        return self._made[address]
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for fetcher in self._made.values():
+            await fetcher.close()
 
 
 def _fetcher_of(client: str) -> Callable[..., Fetcher]:
@@ -63,7 +91,7 @@ class Downloading:
         self._hears = hears
         self.middleware = DownloaderMiddlewareManager.from_crawler(crawler)
         self.slots: dict[str, Any] = {}
-        self._fetcher: Fetcher | None = None
+        self._fetchers: _Fetchers | None = None
         self._handlers: DownloadHandlers | None = None
         self._asking = Asking(crawl, self._send)
         self._sending: Sending
@@ -91,12 +119,9 @@ class Downloading:
         """Be ready to fetch: whatever opens with the spider may need something."""
         crawler = self._crawl.crawler
         fetch = self._crawl.settings.fetch
-        self._fetcher = _fetcher_of(fetch.client)(
-            resolve=fetch.resolve,
-            tls=partial(_make_ssl_context, crawler.settings),
-            local_address=_address_of(crawler.settings.get("DOWNLOAD_BIND_ADDRESS")),
-        )
-        self._sending = Sending(crawler, self._fetcher, self._hears)
+        kind, tls = _fetcher_of(fetch.client), partial(tls_of, crawler.settings)
+        self._fetchers = _Fetchers(partial(kind, resolve=fetch.resolve, tls=tls))
+        self._sending = Sending(crawler, self._fetchers.of, self._hears)
         self.download = self.chain
 
     def straighten(self) -> None:
@@ -113,8 +138,8 @@ class Downloading:
 
     async def close_async(self) -> None:
         """Close all connections."""
-        if self._fetcher:
-            await self._fetcher.close()
+        if self._fetchers:
+            await self._fetchers.close()
 
     async def chain(self, request: ScrapyRequest) -> Response | ScrapyRequest:
         """Through all middlewares, in their order."""

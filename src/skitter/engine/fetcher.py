@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
+SAYS_EMPTY = ("POST", "PUT")
+"""Methods that say so when they have no body: `Content-Length: 0`."""
+
+
 def always() -> bool:
     """For whoever needs nobody's leave."""
     return True
@@ -22,6 +26,7 @@ def always() -> bool:
 class Asked:
     """What is to be sent. url is sent as it is written; headers are in their order.
 
+    The length of a body is not among them. A line break or a null byte in one is a ValueError.
     proxy is a URL with its credentials. may_send is asked when there is a connection, right before
     the first byte: False, and nothing is sent.
     """

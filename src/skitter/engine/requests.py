@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from scrapy import Spider
 
 EXTRAS = "~scrapy"
-COOKIES, FLAGS, ENCODING, KIND, FIELDS, URL, MARK = "c", "f", "e", "k", "a", "u", "m"
+COOKIES, FLAGS, ENCODING, KIND, STATE, URL, MARK = "c", "f", "e", "k", "s", "u", "m"
 OTHER_SPIDER = ("skitter_spider", "spiderid")
 _RUN_TIME = frozenset({"depth", "download_latency", "download_slot", *OTHER_SPIDER})
-_BASE_FIELDS = frozenset(ScrapyRequest.attributes)
+_NO_STATE = frozenset({"__dict__", "__weakref__"})
 
 # Surely canonical, and so are nine in ten: to know it saves most of the work on a link.
 _CANONICAL = re.compile(
@@ -85,7 +85,7 @@ class RequestCodec:
         """The request that `store` was given; raises UnrunnableRequest."""
         try:
             return self._restore(stored)
-        except (TypeError, ValueError, LookupError) as error:
+        except (AttributeError, TypeError, ValueError, LookupError) as error:
             raise self._unrunnable(stored, str(error)) from error
 
     def other_spider(self, request: ScrapyRequest) -> str:
@@ -202,7 +202,10 @@ class RequestCodec:
         if stored.depth:
             meta["depth"] = stored.depth
         kind = self._kind(extras[KIND]) if KIND in extras else ScrapyRequest
-        return kind(
+        # A class of its own may add headers when it is made, or take other arguments.
+        made = kind.__new__(kind)
+        ScrapyRequest.__init__(
+            made,
             extras.get(URL, stored.url),
             callback=self._method(stored.callback),
             method=stored.method,
@@ -216,8 +219,10 @@ class RequestCodec:
             errback=self._method(stored.errback),
             flags=extras.get(FLAGS),
             cb_kwargs=restore(stored.cb_kwargs) if stored.cb_kwargs else None,
-            **(restore(extras[FIELDS]) if FIELDS in extras else {}),
         )
+        for name, value in restore(extras.get(STATE, {})).items():
+            object.__setattr__(made, name, value)
+        return made
 
     def _kind(self, name: str) -> type[ScrapyRequest]:
         """A class of requests by its name, among those that are loaded."""
@@ -275,9 +280,29 @@ def _store_kind(request: ScrapyRequest, extras: dict[str, Any]) -> None:
     if "<locals>" in kind.__qualname__:
         raise Unstorable(f"{_kind_name(kind)} is made inside a function")
     extras[KIND] = _kind_name(kind)
-    fields = [name for name in kind.attributes if name not in _BASE_FIELDS]
-    if fields:
-        extras[FIELDS] = store_all({name: getattr(request, name) for name in fields})
+    state = _state(request)
+    if state:
+        extras[STATE] = store_all(state)
+
+
+def _state(request: ScrapyRequest) -> dict[str, Any]:
+    """What a class of requests keeps besides the fields of all of them."""
+    names = list(getattr(request, "__dict__", ()))
+    for kind in type(request).__mro__:
+        if not issubclass(ScrapyRequest, kind):
+            names += [_slot_name(kind, name) for name in _slots(kind)]
+    return {name: getattr(request, name) for name in names if hasattr(request, name)}
+
+
+def _slots(kind: type) -> list[str]:
+    slots = vars(kind).get("__slots__", ())
+    names = [slots] if isinstance(slots, str) else slots
+    return [name for name in names if name not in _NO_STATE]
+
+
+def _slot_name(kind: type, name: str) -> str:
+    """As Python keeps it: private names belong to their class."""
+    return f"_{kind.__name__.lstrip('_')}{name}" if name.startswith("__") else name
 
 
 def _kind_name(kind: type) -> str:

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from skitter.engine.known import KnownLinks
 
 _SEGMENTS = r"(?:/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)*/?(?:\?[A-Za-z0-9_.~=&-]+)?"
-_ORIGIN = r"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::\d{1,5})?"
+# A port that is too high is Scrapy's to refuse.
+_PORT = r":(?:\d{1,4}|[1-5]\d{4}|6[0-4]\d{3})"
+_ORIGIN = rf"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?:{_PORT})?"
 _is_rooted = re.compile(rf"(?=/){_SEGMENTS}").fullmatch
 _is_origin = re.compile(_ORIGIN).fullmatch
 _is_absolute = re.compile(rf"{_ORIGIN}(?=/){_SEGMENTS}").fullmatch

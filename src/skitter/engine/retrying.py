@@ -81,20 +81,23 @@ class Retry(RetryMiddleware):
         if decision.action == "retry":
             stats.inc_value("retry/count")
             stats.inc_value(f"retry/reason_count/{told}")
+            self._tell(visit, logging.DEBUG, "Retrying", told)
             raise TryLater(decision.reason, wait_ms=decision.wait_ms, error=error)
         if decision.action == "bury":
             stats.inc_value("retry/max_reached")
             visit.exhausted = (decision.reason, error)
-            self._tell_given_up(visit, told)
+            level = self.give_up_log_level
+            number = logging.getLevelName(level) if isinstance(level, str) else level
+            self._tell(visit, number, "Gave up retrying", told)
 
-    def _tell_given_up(self, visit: Visit, reason: str) -> None:
-        """As Scrapy says it, at the level that RETRY_GIVE_UP_LOG_LEVEL names."""
+    def _tell(self, visit: Visit, level: int, what: str, reason: str) -> None:
+        """As Scrapy says it; giving up at the level that RETRY_GIVE_UP_LOG_LEVEL names."""
         stored = visit.page.request
-        level = self.give_up_log_level
         logger.log(
-            logging.getLevelName(level) if isinstance(level, str) else level,
-            "Gave up retrying <%(method)s %(url)s> (failed %(times)d times): %(reason)s",
+            level,
+            "%(what)s <%(method)s %(url)s> (failed %(times)d times): %(reason)s",
             {
+                "what": what,
                 "method": stored.method,
                 "url": stored.url,
                 "times": stored.attempts + 1,

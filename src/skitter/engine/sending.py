@@ -7,6 +7,7 @@ in Scrapy's own download handlers.
 from __future__ import annotations
 
 import logging
+import re
 from base64 import b64decode
 from functools import lru_cache
 from ipaddress import ip_address
@@ -21,7 +22,7 @@ from skitter.engine.fetcher import Asked
 from skitter.engine.responses import headers_of, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from scrapy import Request as ScrapyRequest
     from scrapy.crawler import Crawler
@@ -38,20 +39,28 @@ FIRST_BYTES = "skitter_first_bytes"
 """In a request's meta: how much of the body is wanted; the rest is left unread."""
 _UNBOUNDED = 1 << 62
 _PROXY_AUTHORIZATION = b"Proxy-Authorization"
+_CONTENT_LENGTH = b"Content-Length"
+_is_name = re.compile(rb"[A-Za-z0-9!#$%&'*+.^_`|~-]+").fullmatch
+MOST_NAMES = 1_000
+WITHOUT_BODY = (204, 304)
 _address = lru_cache(maxsize=4096)(ip_address)
 
 
 class Sending:
-    """One crawler's requests on their way out."""
+    """One crawler's requests on their way out. fetcher_from: by the address they leave from."""
 
-    def __init__(self, crawler: Crawler, fetcher: Fetcher, hears: Hearing) -> None:
-        settings = crawler.settings
+    def __init__(
+        self, crawler: Crawler, fetcher_from: Callable[[Any], Fetcher], hears: Hearing
+    ) -> None:
+        settings, spider = crawler.settings, crawler.spider
         self.crawler = crawler
         self.hears = hears
-        self.max_bytes = settings.getint("DOWNLOAD_MAXSIZE")
-        self.warn_bytes = settings.getint("DOWNLOAD_WARNSIZE")
+        # As attributes of the spider they are old, and still work in Scrapy.
+        self.max_bytes = getattr(spider, "download_maxsize", settings.getint("DOWNLOAD_MAXSIZE"))
+        self.warn_bytes = getattr(spider, "download_warnsize", settings.getint("DOWNLOAD_WARNSIZE"))
         self.fail_on_dataloss = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
-        self._fetcher = fetcher
+        self._fetcher_from = fetcher_from
+        self._fetcher = fetcher_from(settings.get("DOWNLOAD_BIND_ADDRESS"))
 
     async def send(self, request: ScrapyRequest, head: Head) -> Response:
         """Ask at once: whoever calls has the turn."""
@@ -60,13 +69,15 @@ class Sending:
         asked = Asked(
             request.method,
             request._url,  # noqa: SLF001
-            _header_list(request.headers),
+            _header_list(request),
             request._body,  # noqa: SLF001
-            meta.get("download_timeout", NO_TIMEOUT_S),
+            meta.get("download_timeout") or NO_TIMEOUT_S,
             _proxy(request) if meta.get("proxy") else "",
             head.may_send,
         )
-        answer = await self._fetcher.fetch(asked, reception)
+        own = meta.get("bindaddress")
+        fetcher = self._fetcher_from(own) if own else self._fetcher
+        answer = await fetcher.fetch(asked, reception)
         request.meta["download_latency"] = head.at - head.begun
         response = _response(request, reception.headers, answer)
         if reception.stop:
@@ -111,20 +122,22 @@ class _Reception:
         self.watches_body = sending.hears(signals.bytes_received)
 
     def head(self, status: int, headers: Sequence[tuple[bytes, bytes]]) -> bool:
-        """The host's clock, Content-Length against the bounds, and whoever listens."""
+        """The host's clock, whoever listens, and Content-Length against the bounds."""
         self.headers = headers_of(headers)
         head = self._head
         head.arrived(status, self.headers)
         lengths = dict.get(self.headers, b"Content-Length")
         length = int(lengths[-1]) if lengths and lengths[-1].isdigit() else None
-        if self._request.method == "HEAD":
-            head.body.expect(0)
-        else:
-            self._check(length or 0, expected=True)
-            head.body.expect(length)
+        if self._request.method == "HEAD" or status in WITHOUT_BODY:
+            length = 0
         if self._sending.hears(signals.headers_received):
             self._tell(signals.headers_received, headers=self.headers, body_length=length)
-        return self.stop is None
+            if self.stop:
+                head.body.expect(0)
+                return False
+        self._check(length or 0, expected=True)
+        head.body.expect(length)
+        return True
 
     def part(self, data: bytes, received: int) -> bool:
         """The bounds again, for a length may be missing or wrong."""
@@ -166,14 +179,51 @@ def _scrapys() -> Any:
     return _download_handlers
 
 
-def _header_list(headers: Headers) -> list[tuple[str, str]]:
-    """All headers in their order, as text."""
-    return [
-        (name.decode("latin-1"), value.decode("latin-1"))
+class _Names(dict[bytes, str]):
+    """The names of headers as text; few different ones are sent."""
+
+    def __missing__(self, name: bytes) -> str:
+        if not _is_name(name):
+            raise _bad_name(name)
+        if len(self) >= MOST_NAMES:
+            self.clear()
+        text = self[name] = name.decode("ascii")
+        return text
+
+
+_NAMES = _Names()
+
+
+def _bad_name(name: bytes) -> Exception:
+    """What Twisted says of a name that no header can have."""
+    from twisted.web.http_headers import InvalidHeaderName  # noqa: PLC0415 - seldom needed
+
+    return InvalidHeaderName(name)
+
+
+def _header_list(request: ScrapyRequest) -> list[tuple[str, str]]:
+    """All headers in their order, as text; as Twisted has it, a line break becomes a blank.
+
+    The length of a body is the fetcher's to say.
+    """
+    headers = request.headers
+    found = [
+        (_NAMES[name], value.decode("latin-1"))
         for name, values in dict.items(headers)
         if name != _PROXY_AUTHORIZATION
         for value in values
     ]
+    if request._body and _CONTENT_LENGTH in dict.keys(headers):  # noqa: SLF001
+        found = [pair for pair in found if pair[0] != "Content-Length"]
+    for _, value in found:
+        if "\n" in value or "\r" in value:
+            return [(name, _on_one_line(text)) for name, text in found]
+    return found
+
+
+def _on_one_line(text: str) -> str:
+    """Bytes know fewer line breaks than text does."""
+    return b" ".join(text.encode("latin-1").splitlines()).decode("latin-1")
 
 
 def _response(request: ScrapyRequest, headers: Headers, answer: Answer) -> Response:
@@ -213,5 +263,5 @@ def _proxy(request: ScrapyRequest) -> str:
 def _decoded(header: bytes) -> str:
     kind, _, data = header.partition(b" ")
     if kind.lower() != b"basic":
-        return ""
-    return b64decode(data).decode("utf-8", "replace")
+        raise ValueError("a Proxy-Authorization other than Basic cannot be sent")
+    return b64decode(data).decode("latin-1")  # a character for each byte, whatever they mean

@@ -18,7 +18,7 @@ from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware, RedirectMiddleware
 from scrapy.downloadermiddlewares.stats import DownloaderStats
 from scrapy.downloadermiddlewares.useragent import UserAgentMiddleware
-from scrapy.http import Headers, Response
+from scrapy.http import Headers, Response, TextResponse
 from scrapy.http import HtmlResponse as ScrapyHtmlResponse
 from scrapy.utils.misc import load_object
 
@@ -153,10 +153,11 @@ class Straight:
         return response
 
     def _decompress(self, request: ScrapyRequest, response: Response) -> Response:
-        """Gzip, in which nearly all comes, in one call; whatever is odd about it, Scrapy's way."""
+        """Gzip, in which nearly all comes, in one call; odd or large ones go Scrapy's way."""
         middleware = self._compression
         body = _gunzipped(request, response, middleware._max_size)  # noqa: SLF001
-        if body is None:
+        warned_at = request.meta.get("download_warnsize", middleware._warn_size)  # noqa: SLF001
+        if body is None or (warned_at and len(body) >= warned_at):
             unpacked: Response = middleware.process_response(request, response)
             return unpacked
         headers = response.headers
@@ -164,7 +165,9 @@ class Straight:
         self._all_stats.inc_value("httpcompression/response_bytes", len(body))
         self._all_stats.inc_value("httpcompression/response_count")
         kind = kind_of(headers, response.url, body)
-        made = response.replace(cls=kind, body=body, headers=None)
+        # Which encoding it is in, the packed body does not tell.
+        more: dict[str, Any] = {"encoding": None} if issubclass(kind, TextResponse) else {}
+        made = response.replace(cls=kind, body=body, headers=None, **more)
         made.headers = headers
         return made
 

@@ -28,13 +28,15 @@ _HANDLERS = frozenset(
         "_httpx.HttpxDownloadHandler",
     )
 )
+_TWISTEDS = ("DOWNLOADER_CLIENTCONTEXTFACTORY", "DOWNLOADER_CLIENT_TLS_METHOD")
 _REACTOR = default_settings.TWISTED_REACTOR
 
 
 def unsupported(crawler: Crawler) -> list[str]:
     """One line for each thing in a crawler's settings that needs the compatible engine."""
     settings = crawler.settings
-    return [*_parts(settings), *_handlers(settings), *_reactor(settings), *_kinds(settings)]
+    parts = (_parts, _handlers, _tls, _reactor, _kinds)
+    return [line for part in parts for line in part(settings)]
 
 
 def _parts(settings: BaseSettings) -> Iterator[str]:
@@ -50,6 +52,13 @@ def _handlers(settings: BaseSettings) -> Iterator[str]:
         kind = handlers.get(scheme)
         if kind and _shown(kind) not in _HANDLERS:
             yield f"DOWNLOAD_HANDLERS[{scheme!r}] = {_shown(kind)}: the engine fetches by itself"
+
+
+def _tls(settings: BaseSettings) -> Iterator[str]:
+    for name in _TWISTEDS:
+        value = settings[name]
+        if value and value != getattr(default_settings, name):
+            yield f"{name} = {_shown(value)}: it is of Twisted's client, and the engine has another"
 
 
 def _reactor(settings: BaseSettings) -> Iterator[str]:

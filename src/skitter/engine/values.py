@@ -51,6 +51,8 @@ def store_all(values: dict[str, Any]) -> dict[str, Any]:
     """The values of a dictionary; raises Unstorable, which names the key."""
     stored = {}
     for name, value in values.items():
+        if not isinstance(name, str):
+            raise Unstorable(f"its key {name!r} is no text")
         try:
             stored[name] = store(value)
         except RecursionError:

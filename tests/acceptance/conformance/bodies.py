@@ -71,6 +71,15 @@ BODIES: dict[str, tuple[str, str, bytes]] = {
     "gzip-garbage": ("text/html", "gzip", b"this is not gzip"),
     "gzip-trailing": ("text/html", "gzip", gzip.compress(_PAGE, mtime=0) + b"and more"),
     "gzip-bomb": ("text/html", "gzip", gzip.compress(b"<p>" + b"0" * BOMB_BYTES, mtime=0)),
+    "gzip.html": ("text/html", "gzip", gzip.compress(_PAGE, mtime=0)),
+    "gzip-meta.html": (
+        "text/html",
+        "gzip",
+        gzip.compress(page(head=_META).encode("iso-8859-15"), mtime=0),
+    ),
+    "gzip.xml": ("application/xml", "gzip", gzip.compress(_FEED.encode("iso-8859-15"), mtime=0)),
+    "gzip.json": ("application/json", "gzip", gzip.compress(b'{"a": "\xc3\xbc"}', mtime=0)),
+    "br.html": ("text/html", "br", brotli.compress(_PAGE)),
     "deflate": ("text/html", "deflate", zlib.compress(_PAGE)),
     "deflate-raw": ("text/html", "deflate", _deflate(_PAGE)),
     "br": ("text/html", "br", brotli.compress(_PAGE)),
@@ -111,5 +120,14 @@ RAW: dict[str, bytes] = {
     "head-only": b"HTTP/1.1 200 OK\r\nContent-",
     "no-reason": b"HTTP/1.1 200\r\nContent-Length: 12\r\n\r\n<h1>no</h1>\n",
     "same-header-twice": _HEAD + b"X-One: 1\r\nX-One: 2\r\nContent-Length: 2\r\n\r\nok",
+    "no-colon": _HEAD + b"nonsense\r\nContent-Length: 2\r\n\r\nok",
+    "length-twice": _HEAD + b"Content-Length: 2\r\nContent-Length: 2\r\n\r\nok",
+    "length-and-chunks": _HEAD
+    + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+    "longer-than-said": _HEAD + b"Content-Length: 2\r\n\r\nok and more",
+    "no-content-but-some": b"HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\nok",
+    "many-headers": _HEAD
+    + b"".join(b"Set-Cookie: c%d=1\r\n" % number for number in range(200))
+    + b"Content-Length: 2\r\n\r\nok",
     "strange-status": b"HTTP/1.1 299 Whatever\r\nContent-Length: 2\r\n\r\nok",
 }

@@ -37,6 +37,7 @@ async def echo(request: web.Request) -> web.Response:
     """What was asked, as JSON."""
     body = (await request.read()).decode("latin-1")
     said = {"method": request.method, "path": request.path_qs, "body": body}
+    said["from"] = str(request.remote)
     return web.json_response(said | {"cookies": dict(sorted(request.cookies.items()))})
 
 

@@ -141,6 +141,14 @@ async def test_the_short_way_and_the_long_way_write_the_same(fetcher: Any, path:
     assert server.heads[2].splitlines()[1].startswith(b"Host: any.here:")
 
 
+async def test_headers_are_sent_as_they_are_and_no_others(fetcher: Any) -> None:
+    async with serving() as server:
+        asked = Asked("GET", f"{server.origin}/", [("X-Accents", "ü\xff")])
+        await fetcher.fetch(asked, Reception())
+    lines = server.heads[0].decode("latin-1").split("\r\n")[1:-2]
+    assert [line for line in lines if not line.startswith("Host: ")] == ["X-Accents: ü\xff"]
+
+
 @pytest.mark.parametrize("value", ["a\r\nX-Other: b", "a\nb", "a\rb", "a\0b"])
 async def test_a_header_cannot_smuggle_another_one_in(fetcher: Any, value: str) -> None:
     async with serving() as server:
@@ -180,6 +188,14 @@ async def test_methods_and_bodies(fetcher: Any, method: str) -> None:
     assert ("content-length: 4" in head) == bool(body)
     assert "content-type" not in head
     assert "expect" not in head
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "PURGE"])
+async def test_an_empty_body_is_told_of_where_one_is_expected(fetcher: Any, method: str) -> None:
+    async with serving() as server:
+        await fetcher.fetch(Asked(method, f"{server.origin}/page", []), Reception())
+    told = b"content-length: 0" in server.heads[0].lower()
+    assert told == (method in {"POST", "PUT"})
 
 
 async def test_a_request_is_sent_once(fetcher: Any) -> None:

@@ -73,6 +73,28 @@ class Tagged(scrapy.Request):
         super().__init__(*args, **kwargs)
 
 
+class Numbered(scrapy.Request):
+    """Takes other arguments than those of all requests, and keeps more than it names."""
+
+    def __init__(self, number: int, **kwargs: Any) -> None:
+        self.number = number
+        self.wait_s = 1.5
+        super().__init__(f"http://a.lab/p/{number}", headers={"X-Number": "1"}, **kwargs)
+
+
+class Slotted(scrapy.Request):
+    __slots__ = ("__hidden", "open", "unset")
+
+    def __init__(self, *args: Any, hidden: int = 0, **kwargs: Any) -> None:
+        self.__hidden = hidden
+        self.open = hidden + 1
+        super().__init__(*args, **kwargs)
+
+    @property
+    def hidden(self) -> int:
+        return self.__hidden
+
+
 @pytest.fixture
 def spider() -> Shop:
     return Shop()
@@ -179,6 +201,34 @@ def test_a_class_of_ones_own_keeps_its_fields(codec: RequestCodec) -> None:
     assert back.tag == "t"
 
 
+def test_all_that_a_class_of_ones_own_keeps_survives(codec: RequestCodec) -> None:
+    request = Numbered(7)
+    del request.headers["X-Number"]
+    back: Any = trip(codec, request)
+    assert (back.url, back.number, back.wait_s) == ("http://a.lab/p/7", 7, 1.5)
+    assert not back.headers
+    slotted: Any = trip(codec, Slotted("http://a.lab/", hidden=2))
+    assert (slotted.hidden, slotted.open, hasattr(slotted, "unset")) == (2, 3, False)
+
+
+def test_headers_that_a_class_would_add_again_stay_away(codec: RequestCodec) -> None:
+    request = JsonRequest("http://a.lab/", data=[1], dumps_kwargs={"indent": 1})
+    del request.headers["Content-Type"]
+    back = trip(codec, request)
+    assert isinstance(back, JsonRequest)
+    assert b"Content-Type" not in back.headers
+    assert back.dumps_kwargs == request.dumps_kwargs
+
+
+def test_what_a_class_of_ones_own_keeps_is_named_if_it_cannot_be_stored(
+    codec: RequestCodec,
+) -> None:
+    request = Numbered(7)
+    request.number = object()  # type: ignore[assignment]
+    with pytest.raises(UnstorableRequest, match="number"):
+        codec.store(request, "j")
+
+
 def test_a_private_callback_is_found(codec: RequestCodec, spider: Shop) -> None:
     request = spider.hidden_request()
     assert trip(codec, request).callback == request.callback
@@ -195,6 +245,7 @@ def test_a_private_callback_is_found(codec: RequestCodec, spider: Shop) -> None:
         ({"cb_kwargs": {"f": print}}, "cb_kwargs"),
         ({"meta": {"s": "\ud800"}}, "meta"),
         ({"meta": {"e": Rights.READ | Rights.WRITE}}, "meta"),
+        ({"meta": {1: 2}}, "meta"),
     ],
 )
 def test_what_cannot_be_stored_is_named(

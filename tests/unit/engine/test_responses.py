@@ -37,6 +37,7 @@ LINKS = (
     "http://other.example:80/x", "http://other.example/a/../b", "/a%20b", "/a%", "/a?b=c&d=e",
     "/.hidden", "/a.html", "/~user/", "http://u:p@other.example/x", "/a?x=/y", "/a=b", "/a:b",
     "http://other.example/a//b", "http://other.example./x", "http://other..example/x",
+    "http://other.example:64999/x", "http://other.example:65535/x", "http://other.example:65536/x",
 )  # fmt: skip
 BODIES = (
     b"<html><body><a href='/a'>a</a></body></html>",

@@ -7,9 +7,9 @@ from __future__ import annotations
 from typing import Any
 
 import scrapy
-from scrapy.http import FormRequest, JsonRequest
+from scrapy.http import FormRequest, JsonRequest, XmlRpcRequest
 
-from tests.acceptance.conformance.cases.case import Case, leads_to, seen
+from tests.acceptance.conformance.cases.case import Case, leads_to, port_of, seen
 from tests.acceptance.conformance.cases.retries import Failing
 
 
@@ -29,6 +29,40 @@ class Headers(Case):
             "User-Agent": "me",
         }
         yield scrapy.Request(self.url("/echo/"), headers=headers)
+
+
+class OddHeaders(Failing):
+    """Headers with line breaks, blanks, accents and bytes; a host by hand; names that are none."""
+
+    name = "headers_odd"
+    gives = 10
+
+    async def start(self) -> Any:
+        odd: tuple[dict[Any, Any], ...] = (
+            {"Authorization": "token\n"},
+            {"X-Lines": "a\r\nX-Other: b"},
+            {"X-Blanks": " a\tb "},
+            {"X-Accents": "ü€", b"x-bytes": b"\xff\xfe", "X-Empty": "", "X-Number": 5},
+            {"Host": "other.test", "Connection": "keep-alive"},
+            {"User-Agent": None, "Accept": None, "Accept-Encoding": None},
+            {":authority": "shop.test"},
+            {"X-Colon:": "1"},
+            {"Accept ": "text/html"},
+            {"": "nameless"},
+        )
+        for number, headers in enumerate(odd):
+            url = self.url(f"/echo/{number}")
+            yield scrapy.Request(url, headers=headers, errback=self.failed)
+
+
+class Expecting(Case):
+    """A body that is announced is not waited with."""
+
+    name = "headers_expect"
+
+    async def start(self) -> Any:
+        headers = {"Expect": "100-continue"}
+        yield scrapy.Request(self.url("/echo/"), method="PUT", body=b"data", headers=headers)
 
 
 class DefaultHeaders(Case):
@@ -160,6 +194,43 @@ class Jsons(Case):
         yield JsonRequest(self.url("/echo/3"), dumps_kwargs={"indent": 1}, data=[1])
 
 
+class Waiting(scrapy.Request):
+    """A request of the project's own, with other arguments and more to keep."""
+
+    def __init__(self, url: str, wait_s: float = 0, **kwargs: Any) -> None:
+        super().__init__(url, **kwargs)
+        self.wait_s = wait_s
+        self.headers.setdefault("X-Waits", "yes")
+
+
+class OwnRequests(Case):
+    """Requests of a class of the project's own keep what they have."""
+
+    name = "request_of_own_class"
+    gives = 2
+
+    async def start(self) -> Any:
+        yield Waiting(self.url("/echo/1"), wait_s=1.5)
+        without = Waiting(self.url("/echo/2"), meta={"a": 1})
+        del without.headers["X-Waits"]
+        yield without
+
+    def parse(self, response: Any) -> Any:
+        yield seen(response, request=type(response.request).__name__, waits=response.request.wait_s)
+
+
+class XmlRpc(Case):
+    """XmlRpcRequest."""
+
+    name = "xml_rpc_request"
+    gives = 2
+
+    async def start(self) -> Any:
+        url = self.url("/echo/rpc")
+        yield XmlRpcRequest(url, methodname="count", params=(1, "ü"))
+        yield XmlRpcRequest(url, methodname="count", params=("ü",), encoding="iso-8859-1")
+
+
 class Methods(Case):
     """Every method, with and without a body."""
 
@@ -175,6 +246,17 @@ class Methods(Case):
         yield {"url": response.url, "method": response.request.method, "status": response.status}
 
 
+class EmptyBodies(Case):
+    """Methods that usually have a body, without one."""
+
+    name = "methods_without_body"
+    gives = 5
+
+    async def start(self) -> Any:
+        for method in ("POST", "PUT", "PATCH", "DELETE", "PURGE"):
+            yield scrapy.Request(self.url(f"/echo/{method}"), method=method)
+
+
 class Urls(Case):
     """URLs as they are written: spaces, accents, escapes, empty values, ports, brackets."""
 
@@ -185,6 +267,55 @@ class Urls(Case):
         "/echo/?q=a+b%20c", "/echo/?u=http://x.test/?y=1#part", "/echo/'\"<>`{}|\\^",
     )  # fmt: skip
     gives = len(paths)
+
+
+class Proxies(Failing):
+    """`meta["proxy"]`: with credentials in it, in a header, without; the site is the proxy."""
+
+    name = "proxies"
+    gives = 6
+
+    async def start(self) -> Any:
+        host = f"127.0.0.1:{port_of(self.site)}"
+        ways: tuple[dict[str, Any], ...] = (
+            {"meta": {"proxy": f"http://{host}"}},
+            {"meta": {"proxy": host}},
+            {"meta": {"proxy": f"http://us%40er:p%3Aw@{host}"}},
+            {"meta": {"proxy": f"http://ü:ö@{host}"}},
+            {"meta": {"proxy": f"http://{host}"}, "headers": {"Proxy-Authorization": "Basic dTpw"}},
+            {"meta": {"proxy": "socks5://127.0.0.1:1"}},
+        )
+        for number, way in enumerate(ways):
+            url = f"http://shop{number}.example.com/echo/{number}?a=1#part"
+            yield scrapy.Request(url, errback=self.failed, **way)
+
+
+class Tunnels(Case):
+    """What a proxy is told before TLS is spoken through it; this one refuses."""
+
+    name = "proxies_tunnel"
+    custom_settings = {"RETRY_ENABLED": False}
+    apart = ("downloader/exception_type_count/*",)
+
+    async def start(self) -> Any:
+        meta = {"proxy": f"http://user:pw@127.0.0.1:{port_of(self.site)}"}
+        yield scrapy.Request("https://shop.example.com/", meta=meta, errback=self.refused)
+
+    def refused(self, failure: Any) -> Any:
+        yield {"refused": failure.request.url}
+
+
+class BindAddress(Failing):
+    """DOWNLOAD_BIND_ADDRESS, and `bindaddress` of a request, with a port or without."""
+
+    name = "bind_address"
+    custom_settings = {"DOWNLOAD_BIND_ADDRESS": "127.0.0.2"}
+    gives = 3
+
+    async def start(self) -> Any:
+        for number, address in enumerate((None, "127.0.0.3", ("127.0.0.4", 0))):
+            url = self.url(f"/echo/{number}")
+            yield scrapy.Request(url, meta={"bindaddress": address}, errback=self.failed)
 
 
 class Robots(Failing):

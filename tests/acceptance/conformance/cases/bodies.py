@@ -42,6 +42,20 @@ class Charsets(Case):
         }
 
 
+class PackedCharsets(Charsets):
+    """The same for bodies that are packed, of pages whose name tells their kind."""
+
+    name = "charsets_packed"
+    paths = tuple(
+        f"/body/{name}"
+        for name in ("gzip", "gzip.html", "gzip-meta.html", "gzip.xml", "gzip.json", "br.html")
+    )
+    gives = len(paths)
+
+    def parse(self, response: Any) -> Any:
+        yield seen(response, encoding=response.encoding, text=response.text)
+
+
 class Codings(Failing):
     """gzip, deflate with and without its header, br, zstd, and several at once."""
 

@@ -261,6 +261,45 @@ class Stops(Failing):
         yield {"stopped": response.url, "flags": response.flags, "body": response.text}
 
 
+class Heard(Failing):
+    """What `headers_received` tells of lengths; StopDownload comes before DOWNLOAD_MAXSIZE."""
+
+    name = "headers_received"
+    custom_settings = {"RETRY_ENABLED": False, "DOWNLOAD_MAXSIZE": 5000}
+    gives = 7
+    apart = ("downloader/response_bytes",)
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.head, signals.headers_received)
+        crawler.signals.connect(spider.data, signals.bytes_received)
+        return spider
+
+    async def start(self) -> Any:
+        paths = (
+            "/links", "/status/204", "/big/9000?stop", "/big/9000", "/big/4000?half",
+            "/big/4000?half-fail",
+        )  # fmt: skip
+        for request in self.start_requests_of(*paths):
+            yield request
+        yield scrapy.Request(self.url("/links?head"), method="HEAD")
+
+    def head(self, request: Any, body_length: int) -> None:
+        stats: Any = self.crawler.stats
+        stats.inc_value(f"case/{body_length}")
+        if "stop" in request.url:
+            raise StopDownload(fail=False)
+
+    def data(self, request: Any, data: bytes) -> None:
+        assert data
+        if "half" in request.url:
+            raise StopDownload(fail="fail" in request.url)
+
+    def parse(self, response: Any) -> Any:
+        yield {"url": response.url, "flags": response.flags, "some": len(response.body) > 0}
+
+
 class Closes(Case):
     """CloseSpider in a callback: nothing more is asked."""
 

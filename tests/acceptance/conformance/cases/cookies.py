@@ -106,6 +106,22 @@ class Jars(Case):
         yield seen(response, jar=response.meta.get("cookiejar"))
 
 
+class NoJar(Case):
+    """`cookiejar` that is handed on where there is none: None is the jar of all the others."""
+
+    name = "cookies_in_no_jar"
+    paths = (sets("a=1; Path=/"),)
+    gives = 2
+
+    def parse(self, response: Any) -> Any:
+        meta = {"cookiejar": response.meta.get("cookiejar")}
+        yield response.follow("/echo/handed-on", meta=meta, callback=self.parse_echo)
+        yield response.follow("/echo/plain", callback=self.parse_echo)
+
+    def parse_echo(self, response: Any) -> Any:
+        yield seen(response)
+
+
 class ByHand(Case):
     """Cookies given to a request: as a dictionary, a list, in bytes, and a header of its own."""
 

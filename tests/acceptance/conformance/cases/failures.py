@@ -111,6 +111,19 @@ class OddButWhole(Failing):
         yield told
 
 
+class OddHeads(Failing):
+    """Heads that are wrong, and read all the same."""
+
+    name = "odd_heads"
+    custom_settings = ONCE
+    paths = (
+        "/raw/no-colon", "/raw/length-twice", "/raw/length-and-chunks", "/raw/longer-than-said",
+        "/raw/no-content-but-some", "/raw/many-headers",
+    )  # fmt: skip
+    gives = 6
+    apart = ("downloader/response_bytes",)
+
+
 class TooBig(Failing):
     """DOWNLOAD_MAXSIZE: by the length that was said, by what came, and by `download_maxsize`."""
 
@@ -124,6 +137,31 @@ class TooBig(Failing):
             yield request
         for request in self.start_requests_of("/big/8000", meta={"download_maxsize": 0}):
             yield request
+
+
+class TooBigForSpider(Failing):
+    """`download_maxsize` of the spider, for what comes and for what it unpacks to."""
+
+    name = "errback_too_big_for_spider"
+    custom_settings = ONCE
+    download_maxsize = 5000
+    paths = ("/big/6000", "/big/6000?chunked", "/big/3000", "/body/gzip-bomb")
+    gives = 4
+    apart = ("downloader/response_bytes",)
+
+
+class TornByMeta(Failing):
+    """`download_fail_on_dataloss` of a request."""
+
+    name = "data_loss_kept_by_meta"
+    custom_settings = ONCE
+    gives = 2
+    apart = ("downloader/response_bytes",)
+
+    async def start(self) -> Any:
+        for path, fails in (("/raw/short", False), ("/raw/no-last-chunk", True)):
+            meta = {"download_fail_on_dataloss": fails}
+            yield scrapy.Request(self.url(path), meta=meta, errback=self.failed)
 
 
 class Bomb(Failing):

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import scrapy
+from scrapy.http import JsonRequest
 
 from tests.acceptance.conformance.cases.case import Case, seen, to
 
@@ -79,6 +80,18 @@ class Posted(Told):
             there = self.url(f"/redirect/{way}?to={to(f'/echo/{way}')}")
             headers = {"Content-Type": "text/plain", "X-Own": "kept"}
             yield scrapy.Request(there, method="POST", body=b"payload", headers=headers)
+
+
+class PostedJson(Told):
+    """A JsonRequest by each status; one that becomes a GET loses its content type."""
+
+    name = "redirect_json"
+    gives = 5
+
+    async def start(self) -> Any:
+        for way in WAYS:
+            there = self.url(f"/redirect/{way}?to={to(f'/echo/{way}')}")
+            yield JsonRequest(there, data={"a": 1})
 
 
 class Put(Told):
