@@ -9,6 +9,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 
 from skitter.engine.process import SETTING
+from skitter.worker.project import add_addon
 
 if TYPE_CHECKING:
     from skitter.engine.process import Process
@@ -32,6 +33,7 @@ class CrawlerLane:
         settings.set(SETTING, process, priority="cmdline")
         settings.set("SKITTER_ARGS", spec.args, priority="cmdline")
         crawler = Crawler(project.spiders[spec.spider], settings)
+        add_addon(crawler.settings, priority="cmdline")  # a spider may have add-ons of its own
         started = asyncio.Event()
 
         def note() -> None:

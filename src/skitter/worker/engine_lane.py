@@ -71,8 +71,6 @@ def _without_addon(settings: Settings) -> Settings:
     """The add-on puts Scrapy's engine on the frontier; here there is none."""
     addons: dict[Any, Any] = settings.getdict("ADDONS")
     kept = {key: place for key, place in addons.items() if path_of(key) not in _ADDON}
-    # Not above a spider's own settings, which may name others.
-    settings.delete("ADDONS", priority="cmdline")
     settings.set("ADDONS", kept, priority="project")
     return settings
 

@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from scrapy import Spider
+    from scrapy.settings import BaseSettings
 
 log = structlog.get_logger(__name__)
 
 ADDON = "skitter.addon.Addon"
+_OURS = ("skitter.addon.", "skitter.compat.")
 REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 FORCED = {
     # Each would open a port of its own for every lane; one of them runs code that is sent to it.
@@ -106,12 +108,17 @@ def load_settings() -> ScrapySettings:
     settings = get_project_settings()
     if settings.getdict("SKITTER"):
         log.warning("a worker does not read SKITTER in Scrapy's settings: use skitter.yaml")
-    addons = dict(settings.getdict("ADDONS"))
-    if not any(path_of(key).startswith(f"{ADDON.rpartition('.')[0]}.") for key in addons):
-        settings.set("ADDONS", addons | {ADDON: 500}, priority="cmdline")
+    add_addon(settings, priority="project")
     for name, value in FORCED.items():
         settings.set(name, value, priority="cmdline")
     return settings
+
+
+def add_addon(settings: BaseSettings, *, priority: str) -> None:
+    """Have the add-on among a project's, or a spider's own, unless one of ours is there."""
+    addons = dict(settings.getdict("ADDONS"))
+    if not any(path_of(key).startswith(_OURS) for key in addons):
+        settings.set("ADDONS", addons | {ADDON: 500}, priority=priority)
 
 
 def path_of(key: Any) -> str:

@@ -56,6 +56,23 @@ class Hangs(Links):
         yield from super().parse(response)
 
 
+class Marking:
+    """An add-on."""
+
+    def update_settings(self, settings: Any) -> None:
+        settings.set("MARKED", True, priority="addon")
+
+
+class Marked(scrapy.Spider):
+    """It has an add-on of its own."""
+
+    name = "marked"
+    custom_settings = {"ADDONS": {Marking: 100}}  # noqa: RUF012 - as spiders write it
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield {"marked": self.settings.getbool("MARKED")}
+
+
 class Fed(RedisSpider):
     """Waits for start URLs, at the server that its test names."""
 

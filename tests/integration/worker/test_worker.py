@@ -95,6 +95,14 @@ async def test_gates_of_a_spider_count_where_its_class_is_not(
     assert (failure["gate"], failure["measured"]) == ("least_items", 19)
 
 
+@pytest.mark.parametrize("engine", ["fast", "scrapy"])
+async def test_a_spider_may_have_add_ons_of_its_own(crew: Crew, engine: str) -> None:
+    crew.start(worker__engine=engine)
+    await crew.submit("a", "marked")
+    await crew.until_ended("a")
+    assert crew.items("a") == [{"marked": True}]
+
+
 async def test_jobs_of_one_spider_share_a_crawler_and_only_names_those_to_run(
     crew: Crew, lab_process: StartLabProcess
 ) -> None:
