@@ -18,11 +18,12 @@ def snapshot(jar: CookieJar) -> dict[Key, Cookie]:
     return {(c.domain, c.path, c.name): _to_stored(c) for c in jar}
 
 
-def changes(before: dict[Key, Cookie], after: dict[Key, Cookie]) -> list[Cookie]:
-    """What is new or other; a cookie that is gone has an empty value."""
+def changes(
+    before: dict[Key, Cookie], after: dict[Key, Cookie]
+) -> tuple[list[Cookie], list[Cookie]]:
+    """What is new or other, and what is gone."""
     changed = [cookie for key, cookie in after.items() if before.get(key) != cookie]
-    gone = [Cookie(c.name, "", c.domain, c.path) for key, c in before.items() if key not in after]
-    return changed + gone
+    return changed, [cookie for key, cookie in before.items() if key not in after]
 
 
 def from_stored(cookie: Cookie) -> JarCookie:
@@ -50,7 +51,7 @@ def from_stored(cookie: Cookie) -> JarCookie:
 def _to_stored(cookie: JarCookie) -> Cookie:
     return Cookie(
         name=cookie.name,
-        value=cookie.value or "",
+        value=cookie.value,
         domain=cookie.domain,
         path=cookie.path,
         expires_s=float(cookie.expires or 0),

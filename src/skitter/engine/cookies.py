@@ -129,10 +129,11 @@ class Cookies(CookiesMiddleware):
 
     async def _write(self, jar: Jar, before: dict[tuple[str, str, str], Cookie]) -> None:
         """Keep what changed, and mark the visit: its children need this state."""
-        changed = changes(before, snapshot(jar.cookies))
-        if not changed or not jar.job:
+        changed, gone = changes(before, snapshot(jar.cookies))
+        if not (changed or gone) or not jar.job:
             return
-        await self._crawl.process.frontier.cookies.put(jar.job, jar.host, changed, jar=jar.name)
+        jars = self._crawl.process.frontier.cookies
+        await jars.put(jar.job, jar.host, changed, gone=gone, jar=jar.name)
         mark = secrets.token_urlsafe(6)
         jar.note(mark)
         visit = current()

@@ -25,10 +25,10 @@ TTL_MS = 30 * 86_400_000
 
 @dataclass(frozen=True, slots=True)
 class Cookie:
-    """One cookie; expires_s is a Unix time, 0 for the session's end."""
+    """One cookie; expires_s is a Unix time, 0 for the session's end. value None: only a name."""
 
     name: str
-    value: str
+    value: str | None
     domain: str
     path: str = "/"
     expires_s: float = 0.0
@@ -48,21 +48,27 @@ class CookieJars:
         fields = await self._shards.fields(await self._key(job, host, jar))
         return [Cookie(**ormsgpack.unpackb(value)) for value in fields.values()]
 
-    async def put(self, job: str, host: str, cookies: Sequence[Cookie], *, jar: str = "") -> None:
-        """Set cookies; an empty value takes one away."""
+    async def put(
+        self,
+        job: str,
+        host: str,
+        cookies: Sequence[Cookie],
+        *,
+        gone: Sequence[Cookie] = (),
+        jar: str = "",
+    ) -> None:
+        """Set cookies, and take away those that are gone."""
         key = await self._key(job, host, jar)
-        kept = [c for c in cookies if c.value]
-        gone = [_field(c) for c in cookies if not c.value]
-        if kept:
+        if cookies:
             # The index comes first: a jar that it does not name would outlive its job.
             index, name = await self._index(job, host, jar)
             await self._shards.command("SADD", index, name)
             await self._shards.command("PEXPIRE", index, TTL_MS)
-            flat = [part for c in kept for part in (_field(c), ormsgpack.packb(asdict(c)))]
+            flat = [part for c in cookies for part in (_field(c), ormsgpack.packb(asdict(c)))]
             await self._shards.command("HSET", key, *flat)
             await self._shards.command("PEXPIRE", key, TTL_MS)
         if gone:
-            await self._shards.command("HDEL", key, *gone)
+            await self._shards.command("HDEL", key, *map(_field, gone))
 
     async def _key(self, job: str, host: str, jar: str) -> str:
         index, name = await self._index(job, host, jar)

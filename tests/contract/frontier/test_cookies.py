@@ -44,9 +44,20 @@ async def test_a_cookie_is_replaced_and_taken_away_by_name_domain_and_path(crawl
             Cookie("m", "3", "a.com"),
         ],
     )
-    await cookies.put("j", "a.com", [Cookie("n", "4", "a.com"), Cookie("m", "", "a.com")])
+    gone = [Cookie("m", "3", "a.com")]
+    await cookies.put("j", "a.com", [Cookie("n", "4", "a.com")], gone=gone)
     found = {(c.name, c.path): c.value for c in await cookies.get("j", "a.com")}
     assert found == {("n", "/"): "4", ("n", "/x"): "2"}
+
+
+async def test_a_cookie_without_a_value_is_a_cookie(crawl: Crawl) -> None:
+    await crawl.job()
+    cookies = [Cookie("empty", "", "a.com"), Cookie("bare", None, "a.com")]
+    await crawl.frontier.cookies.put("j", "a.com", cookies)
+    assert sorted(await crawl.frontier.cookies.get("j", "a.com"), key=lambda c: c.name) == [
+        Cookie("bare", None, "a.com"),
+        Cookie("empty", "", "a.com"),
+    ]
 
 
 async def test_workers_that_learn_different_cookies_keep_both(crawl: Crawl) -> None:

@@ -28,6 +28,8 @@ def jar(*headers: str) -> CookieJar:
         "a=1; Domain=example.com",
         "a=1; Secure; Max-Age=1000",
         'a="quoted value"',
+        "a=",
+        "a",
     ],
 )
 def test_a_cookie_survives(header: str) -> None:
@@ -45,5 +47,6 @@ def test_a_cookie_survives(header: str) -> None:
 
 def test_only_what_changed_is_written() -> None:
     before, after = snapshot(jar("a=1", "b=1", "c=1")), snapshot(jar("a=1", "b=2", "d=1"))
-    written = {cookie.name: cookie.value for cookie in changes(before, after)}
-    assert written == {"b": "2", "d": "1", "c": ""}
+    written, gone = changes(before, after)
+    assert {cookie.name: cookie.value for cookie in written} == {"b": "2", "d": "1"}
+    assert [cookie.name for cookie in gone] == ["c"]
