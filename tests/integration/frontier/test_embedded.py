@@ -167,8 +167,8 @@ def test_the_server_killed_again_and_again_loses_nothing_acknowledged(
     server = EmbeddedServer(server_folder)
     with server:
         for _ in range(6):
-            killed = server.pid
-            assert killed is not None
+            # The writer may have started it just now: it answers before its file is there.
+            killed = wait_until(lambda: server.pid, what="the server's process is known")
             _wait_for_writes(server)
             os.kill(killed, signal.SIGKILL)
             wait_until(lambda killed=killed: killed not in servers_in(server_folder))  # type: ignore[misc]

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.unit
 
 def test_a_spiders_own_addons_are_not_overruled() -> None:
     settings = Settings()
-    settings.set("ADDONS", {"skitter.addon.Addon": 500, "shop.AddOn": 1}, "cmdline")
+    settings.set("ADDONS", {"skitter.addon.Addon": 500, "shop.AddOn": 1}, "project")
     left = _without_addon(settings)
     assert left.getdict("ADDONS") == {"shop.AddOn": 1}
     left.set("ADDONS", {"spider.AddOn": 1}, "spider")
